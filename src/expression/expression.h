@@ -1,0 +1,76 @@
+/*
+ * expression.h
+ *	  The expression language: text to tree to answer.
+ *
+ * Five kinds of expression share one lexer and one parser.  Parsed trees are
+ * kept per session in a bounded cache keyed by kind and text; binding a tree
+ * to one call's placeholders and evaluating it touch no catalog.
+ *
+ * Source of the rules: DynamoDB Developer Guide, "Using expressions in
+ * DynamoDB", and API reference.  Unless said otherwise results live in
+ * CurrentMemoryContext and errors are ERRCODE_KV_VALIDATION; they name the
+ * expression, the token and its place.
+ */
+#ifndef KV_EXPRESSION_EXPRESSION_H
+#define KV_EXPRESSION_EXPRESSION_H
+
+#include "item/item.h"
+
+#define KV_MAX_EXPRESSION_LENGTH	4096	/* bytes */
+#define KV_MAX_EXPRESSION_OPERATORS 300 /* operators and functions */
+#define KV_MAX_IN_OPERANDS			100
+
+typedef enum KvExpressionKind
+{
+	KV_EXPRESSION_CONDITION,
+	KV_EXPRESSION_FILTER,
+	KV_EXPRESSION_KEY_CONDITION,
+	KV_EXPRESSION_PROJECTION,
+	KV_EXPRESSION_UPDATE
+} KvExpressionKind;
+
+/* attribute_names and attribute_values of one call, and which were used. */
+typedef struct KvPlaceholders KvPlaceholders;
+
+/* Either argument may be NULL.  Values are normalised; keys must look like #name and :value. */
+extern KvPlaceholders *kv_placeholders_create(Jsonb *names, Jsonb *values);
+
+/* Raises an error if a placeholder was defined and not used by any expression bound so far. */
+extern void kv_placeholders_check_used(const KvPlaceholders *placeholders);
+
+/* A condition or filter, bound. */
+typedef struct KvCondition KvCondition;
+
+/* Binds a condition; for a filter, key attributes of the schema are refused. */
+extern KvCondition *kv_condition_bind(KvExpressionKind kind, text *expression,
+									  KvPlaceholders *placeholders, const KvKeySchema *schema);
+
+/* Tells whether the condition holds for the item; view NULL is an item that does not exist. */
+extern bool kv_condition_holds(const KvCondition *condition, const KvItemView *view);
+
+/* Binds a key condition and gives the range of keys that it names. */
+extern void kv_key_condition_bind(text *expression, KvPlaceholders *placeholders,
+								  const KvKeySchema *schema, KvKeyRange *range);
+
+/* A projection, bound. */
+typedef struct KvProjection KvProjection;
+
+extern KvProjection *kv_projection_bind(text *expression, KvPlaceholders *placeholders,
+										const KvKeySchema *schema);
+
+/* Returns the projected part of the item, key attributes only where they are named. */
+extern Jsonb *kv_projection_apply(const KvProjection *projection, const KvItemView *view);
+
+/* An update expression, bound. */
+typedef struct KvUpdate KvUpdate;
+
+extern KvUpdate *kv_update_bind(text *expression, KvPlaceholders *placeholders,
+								const KvKeySchema *schema);
+
+/* Returns the rest of the item after the update; view NULL is an item that does not exist. */
+extern Jsonb *kv_update_apply(const KvUpdate *update, const KvItemView *view);
+
+/* Returns the paths that the update names, as they are in the item, in their nested shape (UPDATED_OLD, UPDATED_NEW). */
+extern Jsonb *kv_update_touched(const KvUpdate *update, const KvItemView *view);
+
+#endif							/* KV_EXPRESSION_EXPRESSION_H */

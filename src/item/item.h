@@ -1,0 +1,177 @@
+/*
+ * item.h
+ *	  Items, values and keys: pure functions over jsonb.
+ *
+ * An item is a JSON object.  SQL stores it split: each key attribute in a
+ * column of its own, all the rest in the column "item" (called the rest here).
+ * A whole item is the two joined.  Nothing in this room opens a relation.
+ *
+ * What JSON lacks is written as a one-key map: {"$B": base64},
+ * {"$SS": [..]}, {"$NS": [..]}, {"$BS": [..]}; a user's own one-key map whose
+ * key matches ^\$+(B|SS|NS|BS)$ carries one more "$".  Normal form: numbers
+ * without trailing zeros or negative zero, sets sorted without duplicates.
+ *
+ * Source of the limits and of the size rule: DynamoDB Developer Guide,
+ * "Service, account, and table quotas" and "DynamoDB item sizes and formats".
+ *
+ * Unless said otherwise results are allocated in CurrentMemoryContext and
+ * errors are ERRCODE_KV_VALIDATION.
+ */
+#ifndef KV_ITEM_ITEM_H
+#define KV_ITEM_ITEM_H
+
+#include "utils/jsonb.h"
+
+#define KV_MAX_ITEM_SIZE			(400 * 1024)	/* bytes, by the size rule */
+#define KV_MAX_PARTITION_KEY_SIZE	2048	/* bytes */
+#define KV_MAX_SORT_KEY_SIZE		1024	/* bytes */
+#define KV_MAX_DEPTH				32		/* nested maps and lists */
+#define KV_MAX_KEYS					2
+
+/* Type of a key attribute; the letters are DynamoDB's. */
+typedef enum KvKeyType
+{
+	KV_KEY_STRING = 'S',		/* text COLLATE "C" */
+	KV_KEY_NUMBER = 'N',		/* numeric */
+	KV_KEY_BINARY = 'B'			/* bytea */
+} KvKeyType;
+
+/* One key attribute.  The name is a column's name, so it fits NAMEDATALEN. */
+typedef struct KvKeyAttribute
+{
+	char		name[NAMEDATALEN];
+	int			name_length;	/* bytes, without the terminator */
+	KvKeyType	type;
+} KvKeyAttribute;
+
+/* The key of a table or an index: partition key first, then the sort key if there is one. */
+typedef struct KvKeySchema
+{
+	int			count;			/* 1 or 2 */
+	KvKeyAttribute attribute[KV_MAX_KEYS];
+} KvKeySchema;
+
+/*
+ * An item as it is stored: key column values beside the rest.  Expressions
+ * read it in this form, so that nothing is joined only to be looked at.  A
+ * missing item is a NULL view pointer.  Does not own what it points to; rest
+ * must be detoasted.
+ */
+typedef struct KvItemView
+{
+	const KvKeySchema *schema;
+	Datum		key[KV_MAX_KEYS];	/* text, numeric or bytea by the schema's type; detoasted */
+	Jsonb	   *rest;			/* an object, without the key attributes */
+} KvItemView;
+
+/* One end of a range of sort keys. */
+typedef struct KvBound
+{
+	bool		present;
+	bool		inclusive;
+	Datum		value;			/* of the sort key's type */
+} KvBound;
+
+/* What a key query reads: one collection, or the part of it between two bounds. */
+typedef struct KvKeyRange
+{
+	Datum		partition_key;
+	KvBound		low;
+	KvBound		high;
+} KvKeyRange;
+
+/* --- item_value.c: normal form and validity --- */
+
+/* Returns the value in normal form: the argument itself where it is normal already. */
+extern Jsonb *kv_item_normalize(Jsonb *value);
+
+/* Raises an error unless rest is a valid item body in normal form that holds no key attribute (the table's CHECK). */
+extern void kv_item_check_rest(const KvKeySchema *schema, Jsonb *rest);
+
+/* --- item_number.c --- */
+
+/* Returns the number in normal form; an error if it has over 38 digits or is outside 1E-130 .. 9.99E+125. */
+extern Numeric kv_number_normalize(Numeric number);
+
+/* --- item_size.c: DynamoDB's size rule, bytes --- */
+
+extern int64 kv_item_size(const KvItemView *view);
+extern int64 kv_value_size(const JsonbValue *value);
+
+/* Raises an error if the item is over KV_MAX_ITEM_SIZE. */
+extern void kv_item_check_size(const KvItemView *view);
+
+/* --- item_key.c: keys out of JSON and text, and back --- */
+
+/* Takes the key from a JSON object that must hold the key attributes and nothing else; checks type, emptiness and length. */
+extern void kv_key_from_json(const KvKeySchema *schema, Jsonb *json, Datum *key);
+
+/* Reads one key value from text: S as it is, N as a number, B as base64. */
+extern Datum kv_key_from_text(const KvKeyAttribute *attribute, int position, text *value);
+
+/* Takes one key value from a JSON value (position 0 is the partition key); checks type, emptiness and length. */
+extern Datum kv_key_from_value(const KvKeyAttribute *attribute, int position, const JsonbValue *value);
+
+/* Raises an error if a key value is empty, too long or not in range. */
+extern void kv_key_check(const KvKeyAttribute *attribute, int position, Datum value);
+
+/* Returns the key value as an item value ({"$B": ..} for binary). */
+extern void kv_key_to_value(KvKeyType type, Datum key, JsonbValue *value);
+
+/* Returns the key as a JSON object. */
+extern Jsonb *kv_key_to_json(const KvKeySchema *schema, const Datum *key);
+
+/* The SQL type and collation of a key type, and back; kv_key_type_of returns 0 for a type that cannot be a key. */
+extern Oid	kv_key_sql_type(KvKeyType type);
+extern Oid	kv_key_sql_collation(KvKeyType type);
+extern KvKeyType kv_key_type_of(Oid sql_type);
+
+/* Orders two key values of one type as DynamoDB does: bytes, or numeric value. */
+extern int	kv_key_compare(KvKeyType type, Datum a, Datum b);
+
+/* Sets the bounds that hold exactly the keys that begin with prefix (S and B). */
+extern void kv_key_prefix_range(KvKeyType type, Datum prefix, KvBound *low, KvBound *high);
+
+/* --- item_join.c: between the stored form and the whole item --- */
+
+/* Returns the whole item: rest plus the key attributes. */
+extern Jsonb *kv_item_join(const KvItemView *view);
+
+/* Splits a whole item, already in normal form, into keys and rest; checks the keys. */
+extern void kv_item_split(const KvKeySchema *schema, Jsonb *whole, KvItemView *view);
+
+/* --- item_typed.c: DynamoDB's typed JSON, {"S": ..} --- */
+
+extern Jsonb *kv_item_from_typed(Jsonb *typed);
+extern Jsonb *kv_item_to_typed(Jsonb *item);
+
+/* --- item_marker.c: binary and sets inside jsonb --- */
+
+/* DynamoDB's types, as attribute_type() names them. */
+typedef enum KvValueType
+{
+	KV_TYPE_STRING,
+	KV_TYPE_NUMBER,
+	KV_TYPE_BINARY,
+	KV_TYPE_STRING_SET,
+	KV_TYPE_NUMBER_SET,
+	KV_TYPE_BINARY_SET,
+	KV_TYPE_MAP,
+	KV_TYPE_LIST,
+	KV_TYPE_NULL,
+	KV_TYPE_BOOLEAN
+} KvValueType;
+
+/* Returns the DynamoDB type of a value in normal form, markers looked through. */
+extern KvValueType kv_value_type(const JsonbValue *value);
+
+/* Returns "S", "N", "B", "SS", "NS", "BS", "M", "L", "NULL" or "BOOL". */
+extern const char *kv_value_type_name(KvValueType type);
+
+/* Fills *inside with what a marker holds: the base64 string of a binary, the array of a set. */
+extern void kv_marker_inside(const JsonbValue *value, JsonbValue *inside);
+
+/* Returns the bytes of a binary value (marker {"$B": ..}). */
+extern bytea *kv_binary_bytes(const JsonbValue *value);
+
+#endif							/* KV_ITEM_ITEM_H */

@@ -1,0 +1,22 @@
+/*
+ * module.c
+ *	  Library entry point: defines the settings and installs the hooks.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "base/guc.h"
+#include "scan/scan.h"
+
+PG_MODULE_MAGIC;
+
+void		_PG_init(void);
+
+/* Sets the library up when it is loaded, by preload or by first use. */
+void
+_PG_init(void)
+{
+	kv_guc_define();
+	kv_scan_install_hooks();
+}

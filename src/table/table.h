@@ -1,0 +1,96 @@
+/*
+ * table.h
+ *	  What a key-value table is: its descriptor, routing and definition.
+ *
+ * A relation is a key-value table when it is
+ *	- partitioned by hash over one column with an operator class of one of
+ *	  our xxh3 families, or
+ *	- an ordinary table USING key_value that is not a partition,
+ * and has the shape: primary key over (partition key [, sort key]), each NOT
+ * NULL text COLLATE "C", numeric or bytea, and a column item jsonb NOT NULL.
+ * A relation that carries our access method or operator class but lacks the
+ * shape is guarded (see scan.h) and refused by the item functions.
+ *
+ * Descriptors are cached per session and dropped by relcache invalidation.
+ * A descriptor stays readable until the end of the top-level transaction in
+ * which it was handed out, even if it went stale meanwhile; nobody frees one.
+ */
+#ifndef KV_TABLE_TABLE_H
+#define KV_TABLE_TABLE_H
+
+#include "access/attnum.h"
+#include "nodes/parsenodes.h"
+#include "storage/lockdefs.h"
+#include "utils/relcache.h"
+
+#include "item/item.h"
+
+/* One leaf: where an item lives. */
+typedef struct KvLeaf
+{
+	Oid			relid;
+	Oid			primary_index;	/* the btree over the key columns */
+	AttrNumber	key_attno[KV_MAX_KEYS]; /* of the leaf, which may differ from the root's */
+	AttrNumber	item_attno;
+} KvLeaf;
+
+/* One key-value table. */
+typedef struct KvTable
+{
+	Oid			relid;
+	bool		partitioned;	/* false: the relation is its own only leaf */
+	bool		is_leaf;		/* the relation is a partition of another table */
+	bool		usable;			/* has the shape of a key-value table */
+	const char *unusable_reason;	/* a whole sentence for DETAIL where !usable */
+	KvKeySchema key;
+	AttrNumber	key_attno[KV_MAX_KEYS];
+	AttrNumber	item_attno;
+	int			leaf_count;
+	Oid		   *leaf_relid;		/* in bound order, leaf_count of them */
+	/* private to the room */
+	struct KvTablePrivate *private_data;
+} KvTable;
+
+/* --- table_cache.c --- */
+
+/*
+ * Locks the relation and returns its descriptor.  Errors: KV005 if it is no
+ * usable key-value table or a leaf of one.  The lock is kept to the end of
+ * the transaction, as SQL does.
+ */
+extern KvTable *kv_table_open(Oid relid, LOCKMODE lockmode);
+
+/* Returns the descriptor of a relation already locked, usable or not; NULL if nothing about it is ours. */
+extern KvTable *kv_table_lookup(Oid relid);
+
+/* Returns the leaf for a partition key value: an index into leaf_relid.  Error KV007 if no partition takes it. */
+extern int	kv_table_route(KvTable *table, Datum partition_key);
+
+/* Returns what is known of a leaf.  The leaf must be locked (or be about to be locked by the caller, who then calls again). */
+extern const KvLeaf *kv_table_leaf(KvTable *table, int leaf);
+
+/* --- table_rights.c --- */
+
+/* Raises SQL's own permission error unless the current user holds all of mode on the table (or on all of its key and item columns). */
+extern void kv_table_check_rights(const KvTable *table, AclMode mode);
+
+/* Tells whether a row security policy applies to the current user. */
+extern bool kv_table_has_row_security(const KvTable *table);
+
+/* --- table_create.c, table_describe.c --- */
+
+typedef struct KvCreateTable
+{
+	text	   *table_name;
+	text	   *partition_key;
+	text	   *sort_key;		/* NULL: none */
+	text	   *partition_key_type;
+	text	   *sort_key_type;
+	int32		partitions;
+} KvCreateTable;
+
+extern Oid	kv_table_create(const KvCreateTable *request);
+extern void kv_table_drop(Oid relid);
+extern Jsonb *kv_table_describe(Oid relid);
+
+#endif							/* KV_TABLE_TABLE_H */
