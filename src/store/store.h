@@ -29,9 +29,13 @@ typedef struct KvCursorRange
 } KvCursorRange;
 
 /*
- * Opens a cursor over one leaf of the table.  The snapshot must be registered
- * or active for the cursor's life.  Everything lives in CurrentMemoryContext;
- * buffers and relations belong to CurrentResourceOwner until kv_cursor_close.
+ * Opens a cursor over one leaf of the table, which it locks in ACCESS SHARE
+ * mode.  The snapshot must be registered or active for the cursor's life.
+ * Everything lives in CurrentMemoryContext; buffers and relations belong to
+ * CurrentResourceOwner until kv_cursor_close.  Rows come in the order of the
+ * direction given here; it is also the direction in which a start lies
+ * ahead.  kv_cursor_rescan must be called before the first row is read; the
+ * key values of its range must stay as long as rows of it are read.
  */
 extern KvCursor *kv_cursor_open(KvTable *table, int leaf, Snapshot snapshot, ScanDirection direction);
 
@@ -44,9 +48,16 @@ extern TupleTableSlot *kv_cursor_next(KvCursor *cursor, ScanDirection direction)
 /* The leaf relation of the cursor, open as long as the cursor is. */
 extern Relation kv_cursor_leaf(const KvCursor *cursor);
 
+/* The descriptor of that leaf: attribute numbers of key and item. */
+extern const KvLeaf *kv_cursor_leaf_descriptor(const KvCursor *cursor);
+
 extern void kv_cursor_close(KvCursor *cursor);
 
-/* Fills a view from a row of the leaf: detoasts item, keys as they are. */
+/*
+ * Fills a view from a row of the leaf.  Keys may keep a short header
+ * (VARDATA_ANY), the item is aligned and detoasted; what need not be copied
+ * points into the row and is good until the cursor moves.
+ */
 extern void kv_store_view(const KvTable *table, const KvLeaf *leaf, TupleTableSlot *slot, KvItemView *view);
 
 #endif							/* KV_STORE_STORE_H */

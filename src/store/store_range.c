@@ -1,0 +1,281 @@
+/*
+ * store_range.c
+ *	  The cursor over one leaf's key btree, in key order, both directions.
+ *
+ * A cursor opens the leaf and its index once; every rescan only fills scan
+ * keys anew.  The operators are those of core's default btree operator
+ * families for the three key types, which is what a primary key is made of,
+ * so nothing is looked up in a catalog.
+ *
+ * Scan keys of a range, in index column order:
+ *	  partition key =, then at most one low bound, one high bound and one
+ *	  exclusive start on the sort key; or, for a whole leaf, nothing or the
+ *	  row comparison (partition key, sort key) > (a, b).
+ * The btree drops the redundant ones itself.
+ *
+ * An index scan is opened for the greatest number of keys and told before
+ * each rescan how many it has (IndexScanDesc.numberOfKeys), which the btree
+ * reads at rescan only.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/relscan.h"
+#include "access/skey.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "catalog/pg_collation.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/fmgroids.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "base/compat.h"
+#include "store/store.h"
+
+/* partition key, low bound, high bound, exclusive start */
+#define KV_MAX_SCAN_KEYS 4
+
+struct KvCursor
+{
+	KvTable    *table;
+	const KvLeaf *leaf;
+	const KvKeySchema *schema;	/* key columns of the index */
+	Relation	heap;
+	Relation	index;
+	IndexScanDesc scan;
+	TupleTableSlot *slot;
+	ScanDirection direction;
+	bool		empty;			/* the range can hold nothing */
+	ScanDirection ended;		/* the direction in which the end was met, or none */
+	ScanKeyData row[KV_MAX_KEYS];	/* members of the row comparison */
+};
+
+/* Comparison functions of one key type, by btree strategy; index 0 is the support function. */
+typedef struct KvKeyOperators
+{
+	bool		ready;
+	FmgrInfo	function[BTMaxStrategyNumber + 1];
+} KvKeyOperators;
+
+static KvKeyOperators string_operators;
+static KvKeyOperators number_operators;
+static KvKeyOperators binary_operators;
+
+static const Oid string_functions[] = {
+	F_BTTEXTCMP, F_TEXT_LT, F_TEXT_LE, F_TEXTEQ, F_TEXT_GE, F_TEXT_GT
+};
+static const Oid number_functions[] = {
+	F_NUMERIC_CMP, F_NUMERIC_LT, F_NUMERIC_LE, F_NUMERIC_EQ, F_NUMERIC_GE, F_NUMERIC_GT
+};
+static const Oid binary_functions[] = {
+	F_BYTEACMP, F_BYTEALT, F_BYTEALE, F_BYTEAEQ, F_BYTEAGE, F_BYTEAGT
+};
+
+/* Returns the comparison functions of a key type, kept for the session. */
+static KvKeyOperators *
+key_operators(KvKeyType type)
+{
+	KvKeyOperators *operators;
+	const Oid  *functions;
+
+	switch (type)
+	{
+		case KV_KEY_STRING:
+			operators = &string_operators;
+			functions = string_functions;
+			break;
+		case KV_KEY_NUMBER:
+			operators = &number_operators;
+			functions = number_functions;
+			break;
+		case KV_KEY_BINARY:
+			operators = &binary_operators;
+			functions = binary_functions;
+			break;
+		default:
+			elog(ERROR, "unknown key type %d", (int) type);
+	}
+
+	if (unlikely(!operators->ready))
+	{
+		for (int i = 0; i <= BTMaxStrategyNumber; i++)
+			fmgr_info_cxt(functions[i], &operators->function[i], TopMemoryContext);
+		operators->ready = true;
+	}
+	return operators;
+}
+
+/* Fills one scan key; strategy 0 with SK_ROW_MEMBER flags takes the support function. */
+static inline void
+fill_scan_key(ScanKey key, const KvKeySchema *schema, int column, int flags,
+			  StrategyNumber strategy, Datum value)
+{
+	KvKeyType	type = schema->attribute[column].type;
+	KvKeyOperators *operators = key_operators(type);
+
+	key->sk_flags = flags;
+	key->sk_attno = column + 1;
+	key->sk_strategy = strategy;
+	key->sk_subtype = InvalidOid;
+	key->sk_collation = type == KV_KEY_STRING ? C_COLLATION_OID : InvalidOid;
+	key->sk_func = operators->function[(flags & SK_ROW_MEMBER) ? 0 : strategy];
+	key->sk_argument = value;
+}
+
+/* Fills the row comparison (partition key, sort key) > or < the start. */
+static void
+fill_row_key(KvCursor *cursor, ScanKey key, StrategyNumber strategy, const Datum *start)
+{
+	fill_scan_key(&cursor->row[0], cursor->schema, 0, SK_ROW_MEMBER, strategy, start[0]);
+	fill_scan_key(&cursor->row[1], cursor->schema, 1, SK_ROW_MEMBER | SK_ROW_END, strategy, start[1]);
+
+	MemSet(key, 0, sizeof(ScanKeyData));
+	key->sk_flags = SK_ROW_HEADER;
+	key->sk_attno = 1;
+	key->sk_strategy = strategy;
+	key->sk_argument = PointerGetDatum(cursor->row);
+}
+
+/* Fills the scan keys of a range and returns their number. */
+static int
+fill_range(KvCursor *cursor, const KvCursorRange *range, ScanKey keys)
+{
+	const KvKeySchema *schema = cursor->schema;
+	StrategyNumber behind = ScanDirectionIsForward(cursor->direction) ?
+		BTGreaterStrategyNumber : BTLessStrategyNumber;
+	int			count = 0;
+
+	if (!range->has_partition_key)
+	{
+		if (!range->has_start)
+			return 0;
+		if (schema->count == 1)
+			fill_scan_key(&keys[count++], schema, 0, 0, behind, range->start[0]);
+		else
+			fill_row_key(cursor, &keys[count++], behind, range->start);
+		return count;
+	}
+
+	fill_scan_key(&keys[count++], schema, 0, 0, BTEqualStrategyNumber, range->key.partition_key);
+	if (schema->count == 1)
+	{
+		/* one item a collection: behind its key there is nothing */
+		cursor->empty = range->has_start;
+		return count;
+	}
+
+	if (range->key.low.present && range->key.high.present &&
+		range->key.low.inclusive && range->key.high.inclusive &&
+		range->key.low.value == range->key.high.value)
+		fill_scan_key(&keys[count++], schema, 1, 0, BTEqualStrategyNumber, range->key.low.value);
+	else
+	{
+		if (range->key.low.present)
+			fill_scan_key(&keys[count++], schema, 1, 0,
+						  range->key.low.inclusive ? BTGreaterEqualStrategyNumber : BTGreaterStrategyNumber,
+						  range->key.low.value);
+		if (range->key.high.present)
+			fill_scan_key(&keys[count++], schema, 1, 0,
+						  range->key.high.inclusive ? BTLessEqualStrategyNumber : BTLessStrategyNumber,
+						  range->key.high.value);
+	}
+	if (range->has_start)
+		fill_scan_key(&keys[count++], schema, 1, 0, behind, range->start[1]);
+	return count;
+}
+
+/* Opens a cursor over one leaf of the table. */
+KvCursor *
+kv_cursor_open(KvTable *table, int leaf, Snapshot snapshot, ScanDirection direction)
+{
+	KvCursor   *cursor = palloc0(sizeof(KvCursor));
+
+	cursor->table = table;
+	cursor->schema = &table->key;
+	cursor->direction = direction;
+	cursor->heap = table_open(table->leaf_relid[leaf], AccessShareLock);
+	cursor->leaf = kv_table_leaf(table, leaf);
+	cursor->index = index_open(cursor->leaf->primary_index, AccessShareLock);
+	cursor->slot = table_slot_create(cursor->heap, NULL);
+	cursor->scan = index_beginscan(cursor->heap, cursor->index, snapshot, KV_MAX_SCAN_KEYS, 0);
+	return cursor;
+}
+
+/* Positions the cursor at the start of a range. */
+void
+kv_cursor_rescan(KvCursor *cursor, const KvCursorRange *range)
+{
+	ScanKeyData keys[KV_MAX_SCAN_KEYS];
+	int			count;
+
+	cursor->empty = false;
+	cursor->ended = NoMovementScanDirection;
+	count = fill_range(cursor, range, keys);
+	Assert(count <= KV_MAX_SCAN_KEYS);
+
+	ExecClearTuple(cursor->slot);
+	cursor->scan->numberOfKeys = count;
+	index_rescan(cursor->scan, keys, count, NULL, 0);
+}
+
+/*
+ * Returns the next row in the given direction, or NULL at the end.
+ *
+ * A btree scan that met its end starts over when asked again, which is right
+ * for the way back only.
+ */
+TupleTableSlot *
+kv_cursor_next(KvCursor *cursor, ScanDirection direction)
+{
+	CHECK_FOR_INTERRUPTS();
+
+	if (cursor->empty || cursor->ended == direction)
+		return NULL;
+
+	if (index_getnext_slot(cursor->scan, direction, cursor->slot))
+	{
+		cursor->ended = NoMovementScanDirection;
+		return cursor->slot;
+	}
+	cursor->ended = direction;
+	return NULL;
+}
+
+/* Returns the leaf relation, open as long as the cursor is. */
+Relation
+kv_cursor_leaf(const KvCursor *cursor)
+{
+	return cursor->heap;
+}
+
+/* Returns the descriptor of the leaf that the cursor reads. */
+const KvLeaf *
+kv_cursor_leaf_descriptor(const KvCursor *cursor)
+{
+	return cursor->leaf;
+}
+
+/* Closes the cursor; the locks stay to the end of the transaction. */
+void
+kv_cursor_close(KvCursor *cursor)
+{
+	index_endscan(cursor->scan);
+	ExecDropSingleTupleTableSlot(cursor->slot);
+	index_close(cursor->index, NoLock);
+	table_close(cursor->heap, NoLock);
+	pfree(cursor);
+}
+
+/* Fills a view from a row of the leaf. */
+void
+kv_store_view(const KvTable *table, const KvLeaf *leaf, TupleTableSlot *slot, KvItemView *view)
+{
+	view->schema = &table->key;
+	slot_getallattrs(slot);
+	for (int i = 0; i < table->key.count; i++)
+		view->key[i] = PointerGetDatum(PG_DETOAST_DATUM_PACKED(slot->tts_values[leaf->key_attno[i] - 1]));
+	view->rest = DatumGetJsonbP(slot->tts_values[leaf->item_attno - 1]);
+}
