@@ -1,0 +1,90 @@
+/*
+ * operation.h
+ *	  The item operations: one verb each, called by api with plain C arguments.
+ *
+ * Every operation opens the table (KV005), checks the rights of the current
+ * user with SQL's own errors, and honours row security: where a policy
+ * applies to the current user the rows come through SQL.
+ *
+ * Reads use the active snapshot and lock table and leaves in ACCESS SHARE
+ * mode to the end of the transaction.  Results live in CurrentMemoryContext.
+ * Optional arguments are NULL pointers where they are absent; errors in
+ * arguments are ERRCODE_KV_VALIDATION.
+ */
+#ifndef KV_OPERATION_OPERATION_H
+#define KV_OPERATION_OPERATION_H
+
+#include "utils/jsonb.h"
+#include "utils/numeric.h"
+
+/* --- operation_get.c: point reads --- */
+
+/* Returns the item with that key, or NULL; keys are read as kv_key_from_text does. */
+extern Jsonb *kv_operation_get(Oid table, text *partition_key, text *sort_key);
+
+typedef struct KvGetItemRequest
+{
+	Oid			table;
+	Jsonb	   *key;
+	text	   *projection;		/* NULL: the whole item */
+	Jsonb	   *attribute_names;
+	bool		consistent_read;	/* both kinds read the active snapshot; consumed capacity will differ */
+} KvGetItemRequest;
+
+/* Returns the item, or the projected part of it; NULL if there is none. */
+extern Jsonb *kv_operation_get_item(const KvGetItemRequest *request);
+
+/* --- operation_read.c: query and scan --- */
+
+#define KV_MAX_PAGE_BYTES		(1024 * 1024)	/* read for one page, by kv_item_size */
+#define KV_MAX_TOTAL_SEGMENTS	1000000
+
+/* What query, query_page, scan and scan_page are asked. */
+typedef struct KvReadRequest
+{
+	Oid			table;
+	text	   *key_condition;	/* NULL: a scan */
+	Jsonb	   *attribute_values;
+	Jsonb	   *attribute_names;
+	text	   *index;
+	text	   *filter;
+	text	   *projection;
+	bool		scan_forward;
+	int32	   *max_items;		/* bounds the items returned */
+	Jsonb	   *exclusive_start_key;
+	bool		consistent_read;
+	int32	   *page_size;		/* bounds the items read */
+	int32	   *segment;		/* of a scan; both or none */
+	int32	   *total_segments;
+} KvReadRequest;
+
+/* A query or scan under way. */
+typedef struct KvRead KvRead;
+
+/*
+ * Starts a query or scan.  Its state lives in CurrentMemoryContext, its pins,
+ * relations and snapshot in CurrentResourceOwner until kv_read_end.
+ */
+extern KvRead *kv_read_begin(const KvReadRequest *request);
+
+/* Returns the next item that passes the filter, projected, in CurrentMemoryContext; NULL at the end. */
+extern Jsonb *kv_read_next(KvRead *read);
+
+/* Releases what the read holds; its memory goes with its context. */
+extern void kv_read_end(KvRead *read);
+
+/* --- operation_page.c --- */
+
+typedef struct KvPage
+{
+	Jsonb	   *items;			/* an array */
+	int32		count;			/* items returned */
+	int32		scanned_count;	/* items read, before the filter */
+	Jsonb	   *last_evaluated_key; /* NULL: the end was seen */
+	Numeric		consumed_capacity;	/* read units */
+} KvPage;
+
+/* Reads one page: at most page_size items and KV_MAX_PAGE_BYTES read; the item that passes the limit is included. */
+extern void kv_operation_page(const KvReadRequest *request, KvPage *page);
+
+#endif							/* KV_OPERATION_OPERATION_H */
