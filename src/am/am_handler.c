@@ -1,0 +1,156 @@
+/*
+ * am_handler.c
+ *	  The routine table of the key_value access method.
+ *
+ * It is a copy of heap's, made once, in which a few callbacks are replaced.
+ * Two of heap's own callbacks do not work for another access method as they
+ * stand: heap_getnext(), which index builds read through, refuses a relation
+ * whose rd_tableam is not heap's, and heap's relation_toast_am would give
+ * TOAST tables this access method.  Index builds therefore run with
+ * rd_tableam set to heap's for the call.  A relcache rebuild during the call
+ * (a sinval reset is enough) puts our routine back, so a relcache callback
+ * sets it again: invalidation callbacks run after the entry was rebuilt and
+ * before anybody reads it.
+ */
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "catalog/index.h"
+#include "catalog/pg_am_d.h"
+#include "fmgr.h"
+#include "nodes/execnodes.h"
+#include "utils/inval.h"
+#include "utils/rel.h"
+
+#include "am/am.h"
+#include "am/am_internal.h"
+
+/* One relation that reads as heap at present; the list nests as calls do. */
+typedef struct HeapMask
+{
+	Relation	relation;
+	struct HeapMask *outer;
+} HeapMask;
+
+static HeapMask *heap_masks = NULL;
+static TableAmRoutine key_value_methods;
+static bool methods_ready = false;
+
+PG_FUNCTION_INFO_V1(kv_am_handler_sql);
+
+/* Puts heap's routine back on masked relations whose relcache entry was rebuilt. */
+static void
+restore_heap_masks(Datum arg, Oid relid)
+{
+	HeapMask   *mask;
+
+	for (mask = heap_masks; mask != NULL; mask = mask->outer)
+		if (relid == InvalidOid || relid == RelationGetRelid(mask->relation))
+			mask->relation->rd_tableam = GetHeapamTableAmRoutine();
+}
+
+/* Makes the relation look like a heap until unmask_heap. */
+static void
+mask_as_heap(Relation relation, HeapMask *mask)
+{
+	mask->relation = relation;
+	mask->outer = heap_masks;
+	heap_masks = mask;
+	relation->rd_tableam = GetHeapamTableAmRoutine();
+}
+
+/* Ends the innermost mask_as_heap. */
+static void
+unmask_heap(HeapMask *mask)
+{
+	HeapMask   *other;
+
+	heap_masks = mask->outer;
+	for (other = heap_masks; other != NULL; other = other->outer)
+		if (other->relation == mask->relation)
+			return;
+	mask->relation->rd_tableam = &key_value_methods;
+}
+
+/* Scans the relation for an index build, as heap does. */
+static double
+key_value_index_build_range_scan(Relation table, Relation index, IndexInfo *index_info,
+								 bool allow_sync, bool anyvisible, bool progress,
+								 BlockNumber start_block, BlockNumber block_count,
+								 IndexBuildCallback callback, void *callback_state,
+								 TableScanDesc scan)
+{
+	HeapMask	mask;
+	volatile double tuples = 0;
+
+	mask_as_heap(table, &mask);
+	PG_TRY();
+	{
+		tuples = GetHeapamTableAmRoutine()->index_build_range_scan(table, index, index_info,
+																   allow_sync, anyvisible, progress,
+																   start_block, block_count,
+																   callback, callback_state, scan);
+	}
+	PG_FINALLY();
+	{
+		unmask_heap(&mask);
+	}
+	PG_END_TRY();
+	return tuples;
+}
+
+/* Scans the relation for the second phase of CREATE INDEX CONCURRENTLY, as heap does. */
+static void
+key_value_index_validate_scan(Relation table, Relation index, IndexInfo *index_info,
+							  Snapshot snapshot, ValidateIndexState *state)
+{
+	HeapMask	mask;
+
+	mask_as_heap(table, &mask);
+	PG_TRY();
+	{
+		GetHeapamTableAmRoutine()->index_validate_scan(table, index, index_info, snapshot, state);
+	}
+	PG_FINALLY();
+	{
+		unmask_heap(&mask);
+	}
+	PG_END_TRY();
+}
+
+/* Answers that TOAST tables of key_value relations are plain heaps. */
+static Oid
+key_value_relation_toast_am(Relation relation)
+{
+	return HEAP_TABLE_AM_OID;
+}
+
+/* Returns the routine table, which is made at the first call. */
+static const TableAmRoutine *
+key_value_routine(void)
+{
+	if (methods_ready)
+		return &key_value_methods;
+
+	key_value_methods = *GetHeapamTableAmRoutine();
+	key_value_methods.index_build_range_scan = key_value_index_build_range_scan;
+	key_value_methods.index_validate_scan = key_value_index_validate_scan;
+	key_value_methods.relation_toast_am = key_value_relation_toast_am;
+	CacheRegisterRelcacheCallback(restore_heap_masks, (Datum) 0);
+	methods_ready = true;
+	return &key_value_methods;
+}
+
+/* Tells whether the relation uses the key_value access method. */
+bool
+kv_am_is_key_value(Relation relation)
+{
+	return methods_ready && relation->rd_tableam == &key_value_methods;
+}
+
+/* Returns the routine table to CREATE ACCESS METHOD's machinery. */
+Datum
+kv_am_handler_sql(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(key_value_routine());
+}
