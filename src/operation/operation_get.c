@@ -1,0 +1,90 @@
+/*
+ * operation_get.c
+ *	  Point reads: kv.get and kv.get_item.
+ */
+#include "postgres.h"
+
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "base/compat.h"
+#include "base/errors.h"
+#include "expression/expression.h"
+#include "operation/operation_read.h"
+#include "operation/operation_rows.h"
+
+/* Opens a table to read from, with the rights checked. */
+static KvTable *
+open_to_read(Oid relid)
+{
+	KvTable    *table = kv_table_open(relid, AccessShareLock);
+
+	kv_table_check_rights(table, ACL_SELECT);
+	return table;
+}
+
+/* Returns the item with that key as projected, or NULL if there is none. */
+static Jsonb *
+read_item(KvTable *table, const Datum *key, const KvProjection *projection)
+{
+	KvCursorRange range = {0};
+	KvRows	   *rows;
+	KvItemView	view;
+	Jsonb	   *result = NULL;
+
+	range.has_partition_key = true;
+	range.key.partition_key = key[0];
+	if (table->key.count > 1)
+	{
+		range.key.low.present = range.key.low.inclusive = true;
+		range.key.low.value = key[1];
+		range.key.high = range.key.low;
+	}
+
+	rows = kv_rows_open(table, kv_read_snapshot(), ForwardScanDirection);
+	kv_rows_seek(rows, kv_table_route(table, key[0]), &range);
+	if (kv_rows_next(rows, &view))
+		result = projection ? kv_projection_apply(projection, &view) : kv_item_join(&view);
+	kv_rows_close(rows);
+	return result;
+}
+
+/* Returns the item with that key, or NULL. */
+Jsonb *
+kv_operation_get(Oid relid, text *partition_key, text *sort_key)
+{
+	KvTable    *table = open_to_read(relid);
+	Datum		key[KV_MAX_KEYS];
+
+	if (unlikely((sort_key != NULL) != (table->key.count > 1)))
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 sort_key ? errmsg("table \"%s\" has no sort key", get_rel_name(relid)) :
+				 errmsg("the key of table \"%s\" needs a value for its sort key \"%s\"",
+						get_rel_name(relid), table->key.attribute[1].name)));
+
+	key[0] = kv_key_from_text(&table->key.attribute[0], 0, partition_key);
+	if (sort_key)
+		key[1] = kv_key_from_text(&table->key.attribute[1], 1, sort_key);
+	return read_item(table, key, NULL);
+}
+
+/* Returns the item, or the projected part of it; NULL if there is none. */
+Jsonb *
+kv_operation_get_item(const KvGetItemRequest *request)
+{
+	KvTable    *table = open_to_read(request->table);
+	KvProjection *projection = NULL;
+	Datum		key[KV_MAX_KEYS];
+
+	kv_key_from_json(&table->key, request->key, key);
+	if (request->projection || request->attribute_names)
+	{
+		KvPlaceholders *placeholders = kv_placeholders_create(request->attribute_names, NULL);
+
+		if (request->projection)
+			projection = kv_projection_bind(request->projection, placeholders, &table->key);
+		kv_placeholders_check_used(placeholders);
+	}
+	return read_item(table, key, projection);
+}

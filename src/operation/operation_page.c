@@ -1,0 +1,123 @@
+/*
+ * operation_page.c
+ *	  One page of a query or scan, and what it cost.
+ *
+ * A page ends when the limit of items read, of bytes read or of items
+ * returned is met, and then has a last key even if nothing lies behind it;
+ * only a read that met the end has none.
+ *
+ * Source of the rules: DynamoDB Developer Guide, "Paginating table query
+ * results" and "Read and write operations" (capacity).
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/fmgrprotos.h"
+
+#include "base/compat.h"
+#include "operation/operation_read.h"
+
+#define KV_READ_UNIT_BYTES	4096
+
+/* Items of a page until they become one array. */
+typedef struct ItemList
+{
+	Jsonb	  **item;
+	int			count;
+	int			capacity;
+} ItemList;
+
+/* Appends an item to the list. */
+static void
+append_item(ItemList *list, Jsonb *item)
+{
+	if (list->count == list->capacity)
+	{
+		list->capacity *= 2;
+		list->item = repalloc_huge(list->item, sizeof(Jsonb *) * list->capacity);
+	}
+	list->item[list->count++] = item;
+}
+
+/*
+ * Returns the items as one jsonb array.
+ *
+ * The containers are copied as they are behind the array's entries, aligned
+ * as convertJsonbArray in jsonb_util.c does; pushing them as values would
+ * take each apart and put it together again.
+ */
+static Jsonb *
+items_to_array(const ItemList *list)
+{
+	Size		length = VARHDRSZ + sizeof(uint32) + sizeof(JEntry) * list->count;
+	Jsonb	   *array;
+	char	   *data;
+	uint32		offset = 0;
+
+	for (int i = 0; i < list->count; i++)
+		length = INTALIGN(length) + VARSIZE(list->item[i]) - VARHDRSZ;
+
+	array = palloc0(length);
+	SET_VARSIZE(array, length);
+	array->root.header = JB_FARRAY | list->count;
+	data = (char *) &array->root.children[list->count];
+
+	for (int i = 0; i < list->count; i++)
+	{
+		uint32		item_length = VARSIZE(list->item[i]) - VARHDRSZ;
+		uint32		start = INTALIGN(offset);
+		uint32		end = start + item_length;
+
+		memcpy(data + start, &list->item[i]->root, item_length);
+		array->root.children[i] = JENTRY_ISCONTAINER |
+			((i % JB_OFFSET_STRIDE) == 0 ? (end | JENTRY_HAS_OFF) : end - offset);
+		offset = end;
+	}
+	return array;
+}
+
+/* Returns the read units for so many bytes: one per started 4 KB and at least one, half if eventually consistent. */
+static Numeric
+read_units(int64 bytes, bool consistent_read)
+{
+	int64		units = Max((bytes + KV_READ_UNIT_BYTES - 1) / KV_READ_UNIT_BYTES, 1);
+	Numeric		tenths = int64_div_fast_to_numeric(consistent_read ? units * 10 : units * 5, 1);
+
+	return DatumGetNumeric(DirectFunctionCall1(numeric_trim_scale, NumericGetDatum(tenths)));
+}
+
+/* Reads one page. */
+void
+kv_operation_page(const KvReadRequest *request, KvPage *page)
+{
+	KvRead	   *read = kv_read_begin(request);
+	int64		page_size = request->page_size ? *request->page_size : PG_INT64_MAX;
+	int64		max_items = request->max_items ? *request->max_items : PG_INT64_MAX;
+	int64		bytes = 0;
+	ItemList	list;
+	KvItemView	view;
+
+	list.count = 0;
+	list.capacity = 32;
+	list.item = palloc(sizeof(Jsonb *) * list.capacity);
+	memset(page, 0, sizeof(KvPage));
+
+	while (kv_read_next_row(read, &view))
+	{
+		page->scanned_count++;
+		bytes += kv_item_size(&view);
+		if (kv_read_passes(read, &view))
+			append_item(&list, kv_read_result(read, &view));
+
+		if (page->scanned_count >= page_size || list.count >= max_items || bytes > KV_MAX_PAGE_BYTES)
+		{
+			page->last_evaluated_key = kv_key_to_json(view.schema, view.key);
+			break;
+		}
+	}
+	kv_read_end(read);
+
+	page->items = items_to_array(&list);
+	page->count = list.count;
+	page->consumed_capacity = read_units(bytes, request->consistent_read);
+}

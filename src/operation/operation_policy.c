@@ -1,0 +1,303 @@
+/*
+ * operation_policy.c
+ *	  Rows through SQL, for callers to whom a row security policy applies.
+ *
+ * The planner adds the policy, so nothing here knows what it says.  The
+ * query names everything with its schema, so it means the same whatever
+ * search_path is.  It runs read-only in a cursor that is fetched in chunks;
+ * the cursor is found again by its name for every chunk, since the user may
+ * have closed it with CLOSE ALL.
+ *
+ * A scan reads leaf by leaf, as the store does, so that order, paging and
+ * segments mean the same; it is allowed to read without a key for the time
+ * of its planning and start.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/portal.h"
+
+#include "base/compat.h"
+#include "base/errors.h"
+#include "base/guc.h"
+#include "operation/operation_rows.h"
+
+#define KV_POLICY_CHUNK		50	/* rows fetched at a time */
+#define KV_POLICY_MAX_ARGS	(2 * KV_MAX_KEYS + 1)
+
+struct KvPolicyRows
+{
+	KvTable    *table;
+	ScanDirection direction;
+	MemoryContext context;		/* holds this struct */
+	MemoryContext chunk_context;	/* holds the rows fetched */
+	char	   *portal_name;	/* NULL: no cursor open */
+	TupleDesc	tupdesc;		/* of the query's rows, in context */
+	HeapTuple	chunk[KV_POLICY_CHUNK];
+	int			chunk_count;
+	int			chunk_next;
+	bool		ended;
+};
+
+/* A query under construction. */
+typedef struct PolicyQuery
+{
+	StringInfoData text;
+	const char *conjunction;	/* " WHERE " or " AND " */
+	int			count;
+	Oid			type[KV_POLICY_MAX_ARGS];
+	Datum		value[KV_POLICY_MAX_ARGS];
+} PolicyQuery;
+
+/* Adds a parameter and returns its number. */
+static int
+add_argument(PolicyQuery *query, Oid type, Datum value)
+{
+	Assert(query->count < KV_POLICY_MAX_ARGS);
+	query->type[query->count] = type;
+	query->value[query->count] = value;
+	return ++query->count;
+}
+
+/* Adds "column operator value" to the conditions. */
+static void
+add_comparison(PolicyQuery *query, const KvKeyAttribute *attribute, const char *operator, Datum value)
+{
+	int			number = add_argument(query, kv_key_sql_type(attribute->type), value);
+
+	appendStringInfo(&query->text, "%st.%s OPERATOR(pg_catalog.%s) $%d",
+					 query->conjunction, quote_identifier(attribute->name), operator, number);
+	query->conjunction = " AND ";
+}
+
+/* Adds the conditions of a key query and the order of its rows. */
+static void
+add_key_range(PolicyQuery *query, const KvKeySchema *schema, const KvCursorRange *range, bool forward)
+{
+	const KvKeyAttribute *sort_key = &schema->attribute[1];
+
+	add_comparison(query, &schema->attribute[0], "=", range->key.partition_key);
+	if (schema->count == 1)
+	{
+		if (range->has_start)
+			appendStringInfo(&query->text, "%sfalse", query->conjunction);
+		return;
+	}
+
+	if (range->key.low.present)
+		add_comparison(query, sort_key, range->key.low.inclusive ? ">=" : ">", range->key.low.value);
+	if (range->key.high.present)
+		add_comparison(query, sort_key, range->key.high.inclusive ? "<=" : "<", range->key.high.value);
+	if (range->has_start)
+		add_comparison(query, sort_key, forward ? ">" : "<", range->start[1]);
+	appendStringInfo(&query->text, " ORDER BY t.%s %s",
+					 quote_identifier(sort_key->name), forward ? "ASC" : "DESC");
+}
+
+/* Adds the conditions of a scan of one leaf and the order of its rows. */
+static void
+add_leaf_range(PolicyQuery *query, KvTable *table, int leaf, const KvCursorRange *range, bool forward)
+{
+	const KvKeySchema *schema = &table->key;
+	const char *behind = forward ? ">" : "<";
+	const char *order = forward ? "ASC" : "DESC";
+	const char *partition_key = quote_identifier(schema->attribute[0].name);
+	const char *sort_key;
+
+	if (table->partitioned)
+	{
+		appendStringInfo(&query->text, "%st.tableoid OPERATOR(pg_catalog.=) $%d", query->conjunction,
+						 add_argument(query, OIDOID, ObjectIdGetDatum(table->leaf_relid[leaf])));
+		query->conjunction = " AND ";
+	}
+
+	if (schema->count == 1)
+	{
+		if (range->has_start)
+			add_comparison(query, &schema->attribute[0], behind, range->start[0]);
+		appendStringInfo(&query->text, " ORDER BY t.%s %s", partition_key, order);
+		return;
+	}
+
+	sort_key = quote_identifier(schema->attribute[1].name);
+	if (range->has_start)
+	{
+		int			first = add_argument(query, kv_key_sql_type(schema->attribute[0].type), range->start[0]);
+		int			second = add_argument(query, kv_key_sql_type(schema->attribute[1].type), range->start[1]);
+
+		appendStringInfo(&query->text, "%s(t.%s, t.%s) OPERATOR(pg_catalog.%s) ($%d, $%d)",
+						 query->conjunction, partition_key, sort_key, behind, first, second);
+	}
+	appendStringInfo(&query->text, " ORDER BY t.%s %s, t.%s %s", partition_key, order, sort_key, order);
+}
+
+/* Writes the query that gives the rows of a range: key columns, then the item. */
+static void
+build_query(PolicyQuery *query, KvTable *table, int leaf, const KvCursorRange *range, bool forward)
+{
+	memset(query, 0, sizeof(PolicyQuery));
+	query->conjunction = " WHERE ";
+	initStringInfo(&query->text);
+
+	appendStringInfoString(&query->text, "SELECT ");
+	for (int i = 0; i < table->key.count; i++)
+		appendStringInfo(&query->text, "t.%s, ", quote_identifier(table->key.attribute[i].name));
+	appendStringInfo(&query->text, "t.item FROM %s%s AS t",
+					 table->partitioned ? "" : "ONLY ",
+					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(table->relid)),
+												get_rel_name(table->relid)));
+
+	if (range->has_partition_key)
+		add_key_range(query, &table->key, range, forward);
+	else
+		add_leaf_range(query, table, leaf, range, forward);
+}
+
+/* Opens the rows of a table through SQL. */
+KvPolicyRows *
+kv_policy_rows_open(KvTable *table, ScanDirection direction)
+{
+	KvPolicyRows *rows = palloc0(sizeof(KvPolicyRows));
+
+	rows->table = table;
+	rows->direction = direction;
+	rows->context = CurrentMemoryContext;
+	rows->chunk_context = AllocSetContextCreate(CurrentMemoryContext, "key_value policy rows",
+												ALLOCSET_DEFAULT_SIZES);
+	return rows;
+}
+
+/* Closes the cursor of the last seek, if it is still there. */
+static void
+close_portal(KvPolicyRows *rows)
+{
+	Portal		portal;
+
+	if (rows->portal_name == NULL)
+		return;
+	portal = SPI_cursor_find(rows->portal_name);
+	if (portal)
+		SPI_cursor_close(portal);
+	pfree(rows->portal_name);
+	rows->portal_name = NULL;
+}
+
+/* Plans and starts the query in a cursor of its own. */
+static void
+open_portal(KvPolicyRows *rows, const PolicyQuery *query, bool is_scan)
+{
+	bool		save_allow_scan = kv_guc_allow_scan;
+	Portal		portal = NULL;
+
+	PG_TRY();
+	{
+		if (is_scan)
+			kv_guc_allow_scan = true;
+		portal = SPI_cursor_open_with_args(NULL, query->text.data, query->count,
+										   (Oid *) query->type, (Datum *) query->value, NULL,
+										   true, CURSOR_OPT_NO_SCROLL | CURSOR_OPT_FAST_PLAN);
+	}
+	PG_FINALLY();
+	{
+		kv_guc_allow_scan = save_allow_scan;
+	}
+	PG_END_TRY();
+
+	rows->portal_name = MemoryContextStrdup(rows->context, portal->name);
+}
+
+/* Goes to the start of a range in one leaf. */
+void
+kv_policy_rows_seek(KvPolicyRows *rows, int leaf, const KvCursorRange *range)
+{
+	PolicyQuery query;
+
+	close_portal(rows);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	build_query(&query, rows->table, leaf, range, ScanDirectionIsForward(rows->direction));
+	open_portal(rows, &query, !range->has_partition_key);
+	SPI_finish();
+
+	rows->chunk_count = 0;
+	rows->chunk_next = 0;
+	rows->ended = false;
+}
+
+/* Copies the next rows of the cursor into the chunk. */
+static void
+fetch_chunk(KvPolicyRows *rows)
+{
+	MemoryContext caller;
+	Portal		portal;
+
+	MemoryContextReset(rows->chunk_context);
+	rows->chunk_count = 0;
+	rows->chunk_next = 0;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	portal = SPI_cursor_find(rows->portal_name);
+	if (portal == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_CURSOR_NAME),
+				 errmsg("the cursor of a read of table \"%s\" was closed", get_rel_name(rows->table->relid))));
+	SPI_cursor_fetch(portal, true, KV_POLICY_CHUNK);
+
+	if (rows->tupdesc == NULL)
+	{
+		caller = MemoryContextSwitchTo(rows->context);
+		rows->tupdesc = CreateTupleDescCopy(SPI_tuptable->tupdesc);
+		MemoryContextSwitchTo(caller);
+	}
+
+	caller = MemoryContextSwitchTo(rows->chunk_context);
+	for (uint64 i = 0; i < SPI_processed; i++)
+		rows->chunk[i] = heap_copytuple(SPI_tuptable->vals[i]);
+	MemoryContextSwitchTo(caller);
+	rows->chunk_count = (int) SPI_processed;
+	SPI_finish();
+
+	if (rows->chunk_count < KV_POLICY_CHUNK)
+		rows->ended = true;
+}
+
+/* Fills the view with the next row; false at the end. */
+bool
+kv_policy_rows_next(KvPolicyRows *rows, KvItemView *view)
+{
+	Datum		values[KV_MAX_KEYS + 1];
+	bool		nulls[KV_MAX_KEYS + 1];
+	int			key_count = rows->table->key.count;
+
+	CHECK_FOR_INTERRUPTS();
+
+	if (rows->chunk_next >= rows->chunk_count && !rows->ended)
+		fetch_chunk(rows);
+	if (rows->chunk_next >= rows->chunk_count)
+		return false;
+
+	heap_deform_tuple(rows->chunk[rows->chunk_next++], rows->tupdesc, values, nulls);
+	view->schema = &rows->table->key;
+	for (int i = 0; i < key_count; i++)
+		view->key[i] = PointerGetDatum(PG_DETOAST_DATUM_PACKED(values[i]));
+	view->rest = DatumGetJsonbP(values[key_count]);
+	return true;
+}
+
+/* Closes the rows and their cursor. */
+void
+kv_policy_rows_close(KvPolicyRows *rows)
+{
+	close_portal(rows);
+	MemoryContextDelete(rows->chunk_context);
+	pfree(rows);
+}

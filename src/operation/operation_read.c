@@ -1,0 +1,309 @@
+/*
+ * operation_read.c
+ *	  Query and scan: a key range, or segments of the table leaf by leaf.
+ *
+ * A query reads one range of one leaf.  A scan reads leaf after leaf in bound
+ * order, each by key; its exclusive start key continues in the leaf that the
+ * key routes to.  A segment of a scan is every total_segments-th leaf.
+ *
+ * Source of the rules: DynamoDB API reference, Query and Scan.
+ */
+#include "postgres.h"
+
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+#include "utils/snapmgr.h"
+
+#include "base/compat.h"
+#include "base/errors.h"
+#include "expression/expression.h"
+#include "operation/operation_read.h"
+#include "operation/operation_rows.h"
+
+struct KvRead
+{
+	KvTable    *table;
+	Snapshot	snapshot;		/* registered with owner */
+	ResourceOwner owner;
+	MemoryContext row_context;	/* one row at a time */
+	KvCondition *filter;
+	KvProjection *projection;
+	KvRows	   *rows;
+	KvCursorRange range;
+	int			leaf;			/* being read; behind the last: all read */
+	int			leaf_step;		/* from leaf to the segment's next; of a query: to the end */
+	int64		items_left;		/* that may still be returned */
+};
+
+/* Returns the active snapshot, or raises an error if there is none. */
+Snapshot
+kv_read_snapshot(void)
+{
+	if (!ActiveSnapshotSet())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("items can be read only where a snapshot is active")));
+	return GetActiveSnapshot();
+}
+
+/* Raises an error if a request names an index: the table has none of that name. */
+void
+kv_read_check_index(const KvTable *table, text *index)
+{
+	if (index)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_NOT_A_TABLE),
+				 errmsg("table \"%s\" has no index \"%s\"",
+						get_rel_name(table->relid), text_to_cstring(index))));
+}
+
+/* Raises an error unless an optional count is at least one. */
+static void
+check_count(const char *name, const int32 *count)
+{
+	if (count && *count < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("%s must be at least 1, not %d", name, *count)));
+}
+
+/* Raises an error unless segment and total_segments are both absent or in range. */
+static void
+check_segment(const KvReadRequest *request)
+{
+	if (request->segment == NULL && request->total_segments == NULL)
+		return;
+
+	if (request->segment == NULL || request->total_segments == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("%s is given without %s",
+						request->segment ? "segment" : "total_segments",
+						request->segment ? "total_segments" : "segment"),
+				 errhint("Give both, or none to scan the whole table.")));
+
+	if (*request->total_segments < 1 || *request->total_segments > KV_MAX_TOTAL_SEGMENTS)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("total_segments must be between 1 and %d, not %d",
+						KV_MAX_TOTAL_SEGMENTS, *request->total_segments)));
+
+	if (*request->segment < 0 || *request->segment >= *request->total_segments)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("segment must be between 0 and %d, not %d",
+						*request->total_segments - 1, *request->segment),
+				 errdetail("Segments count from 0 to total_segments - 1.")));
+}
+
+/* Raises the error for a start key that the request would not have come to. */
+static void
+refuse_start_key(const KvReadRequest *request, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_VALIDATION),
+			 errmsg("exclusive_start_key %s does not belong to this %s",
+					JsonbToCString(NULL, &request->exclusive_start_key->root,
+								   VARSIZE(request->exclusive_start_key)),
+					request->key_condition ? "query" : "scan"),
+			 errdetail_internal("%s", detail),
+			 errhint("Pass the last_evaluated_key of the page before, with the same arguments.")));
+}
+
+/* Tells whether a sort key value lies between the bounds of a range. */
+static bool
+within_bounds(KvKeyType type, const KvKeyRange *range, Datum value)
+{
+	if (range->low.present)
+	{
+		int			order = kv_key_compare(type, value, range->low.value);
+
+		if (order < 0 || (order == 0 && !range->low.inclusive))
+			return false;
+	}
+	if (range->high.present)
+	{
+		int			order = kv_key_compare(type, value, range->high.value);
+
+		if (order > 0 || (order == 0 && !range->high.inclusive))
+			return false;
+	}
+	return true;
+}
+
+/* Sets the read to one range of one collection. */
+static void
+start_query(KvRead *read, const KvReadRequest *request, KvPlaceholders *placeholders)
+{
+	const KvKeySchema *schema = &read->table->key;
+	KvCursorRange *range = &read->range;
+
+	range->has_partition_key = true;
+	kv_key_condition_bind(request->key_condition, placeholders, schema, &range->key);
+
+	if (range->has_start)
+	{
+		if (kv_key_compare(schema->attribute[0].type, range->start[0], range->key.partition_key) != 0)
+			refuse_start_key(request, "Its partition key is not that of the key condition.");
+		if (schema->count > 1 &&
+			!within_bounds(schema->attribute[1].type, &range->key, range->start[1]))
+			refuse_start_key(request, "Its sort key is outside of the key condition.");
+	}
+
+	read->leaf = kv_table_route(read->table, range->key.partition_key);
+	read->leaf_step = read->table->leaf_count;
+}
+
+/* Sets the read to the leaves of the segment, or to all. */
+static void
+start_scan(KvRead *read, const KvReadRequest *request)
+{
+	int			segment = request->segment ? *request->segment : 0;
+	int			total = request->total_segments ? *request->total_segments : 1;
+
+	read->leaf = segment;
+	read->leaf_step = total;
+	if (read->range.has_start)
+	{
+		read->leaf = kv_table_route(read->table, read->range.start[0]);
+		if (read->leaf % total != segment)
+			refuse_start_key(request, "It lies in another segment.");
+	}
+}
+
+/* Checks the arguments that need no table. */
+static void
+check_request(const KvReadRequest *request)
+{
+	check_count("max_items", request->max_items);
+	check_count("page_size", request->page_size);
+	check_segment(request);
+}
+
+/* Starts a query or scan. */
+KvRead *
+kv_read_begin(const KvReadRequest *request)
+{
+	KvRead	   *read = palloc0(sizeof(KvRead));
+	KvPlaceholders *placeholders;
+	Snapshot	snapshot = kv_read_snapshot();
+
+	check_request(request);
+	read->table = kv_table_open(request->table, AccessShareLock);
+	kv_table_check_rights(read->table, ACL_SELECT);
+	kv_read_check_index(read->table, request->index);
+
+	if (request->exclusive_start_key)
+	{
+		kv_key_from_json(&read->table->key, request->exclusive_start_key, read->range.start);
+		read->range.has_start = true;
+	}
+
+	placeholders = kv_placeholders_create(request->attribute_names, request->attribute_values);
+	if (request->key_condition)
+		start_query(read, request, placeholders);
+	else
+		start_scan(read, request);
+	if (request->filter)
+		read->filter = kv_condition_bind(KV_EXPRESSION_FILTER, request->filter,
+										 placeholders, &read->table->key);
+	if (request->projection)
+		read->projection = kv_projection_bind(request->projection, placeholders, &read->table->key);
+	kv_placeholders_check_used(placeholders);
+
+	read->items_left = request->max_items ? *request->max_items : PG_INT64_MAX;
+	read->row_context = AllocSetContextCreate(CurrentMemoryContext, "key_value read row",
+											  ALLOCSET_DEFAULT_SIZES);
+	read->owner = CurrentResourceOwner;
+	read->snapshot = RegisterSnapshotOnOwner(snapshot, read->owner);
+	read->rows = kv_rows_open(read->table, read->snapshot,
+							  request->scan_forward ? ForwardScanDirection : BackwardScanDirection);
+	if (read->leaf < read->table->leaf_count)
+		kv_rows_seek(read->rows, read->leaf, &read->range);
+	return read;
+}
+
+/* Fills the view with the next row, before the filter; false at the end. */
+bool
+kv_read_next_row(KvRead *read, KvItemView *view)
+{
+	MemoryContext caller;
+	bool		found = false;
+
+	MemoryContextReset(read->row_context);
+	caller = MemoryContextSwitchTo(read->row_context);
+	while (read->leaf < read->table->leaf_count)
+	{
+		found = kv_rows_next(read->rows, view);
+		if (found)
+			break;
+
+		/* total_segments goes to a million: no overflow here */
+		read->leaf += read->leaf_step;
+		read->range.has_start = false;
+		if (read->leaf < read->table->leaf_count)
+			kv_rows_seek(read->rows, read->leaf, &read->range);
+	}
+	MemoryContextSwitchTo(caller);
+	return found;
+}
+
+/* Tells whether the row passes the filter. */
+bool
+kv_read_passes(KvRead *read, const KvItemView *view)
+{
+	MemoryContext caller;
+	bool		passes;
+
+	if (read->filter == NULL)
+		return true;
+
+	caller = MemoryContextSwitchTo(read->row_context);
+	passes = kv_condition_holds(read->filter, view);
+	MemoryContextSwitchTo(caller);
+	return passes;
+}
+
+/* Returns the row as the caller wants it, projected or whole. */
+Jsonb *
+kv_read_result(KvRead *read, const KvItemView *view)
+{
+	if (read->projection)
+		return kv_projection_apply(read->projection, view);
+	return kv_item_join(view);
+}
+
+/* Returns the next item that passes the filter, projected; NULL at the end. */
+Jsonb *
+kv_read_next(KvRead *read)
+{
+	KvItemView	view;
+
+	if (read->items_left <= 0)
+		return NULL;
+
+	while (kv_read_next_row(read, &view))
+	{
+		if (kv_read_passes(read, &view))
+		{
+			read->items_left--;
+			return kv_read_result(read, &view);
+		}
+	}
+	return NULL;
+}
+
+/* Releases what the read holds; its memory goes with its context. */
+void
+kv_read_end(KvRead *read)
+{
+	ResourceOwner caller = CurrentResourceOwner;
+
+	CurrentResourceOwner = read->owner;
+	kv_rows_close(read->rows);
+	CurrentResourceOwner = caller;
+	UnregisterSnapshotFromOwner(read->snapshot, read->owner);
+	MemoryContextDelete(read->row_context);
+}

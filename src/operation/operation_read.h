@@ -1,0 +1,26 @@
+/*
+ * operation_read.h
+ *	  A query or scan row by row, for the functions of the room.
+ */
+#ifndef KV_OPERATION_OPERATION_READ_H
+#define KV_OPERATION_OPERATION_READ_H
+
+#include "operation/operation.h"
+#include "store/store.h"
+
+/* Fills the view with the next row, before the filter; false at the end.  The view is good until the next call. */
+extern bool kv_read_next_row(KvRead *read, KvItemView *view);
+
+/* Tells whether the row passes the filter. */
+extern bool kv_read_passes(KvRead *read, const KvItemView *view);
+
+/* Returns the row as the caller wants it, projected or whole, in CurrentMemoryContext. */
+extern Jsonb *kv_read_result(KvRead *read, const KvItemView *view);
+
+/* Returns the active snapshot, or raises an error if there is none. */
+extern Snapshot kv_read_snapshot(void);
+
+/* Raises an error if a request names an index: the table has none of that name. */
+extern void kv_read_check_index(const KvTable *table, text *index);
+
+#endif							/* KV_OPERATION_OPERATION_READ_H */
