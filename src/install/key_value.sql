@@ -6,6 +6,54 @@ GRANT USAGE ON SCHEMA kv TO PUBLIC;
 
 /* ---- table: hash operator classes ---- */
 
+CREATE FUNCTION kv.xxh3_text(text) RETURNS integer
+	AS 'MODULE_PATHNAME', 'kv_table_xxh3_text'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION kv.xxh3_text(text) IS 'XXH3 hash, 32 bits: FUNCTION 1 of kv.xxh3_text_ops';
+
+CREATE FUNCTION kv.xxh3_text(text, bigint) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'kv_table_xxh3_text_extended'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION kv.xxh3_text(text, bigint) IS 'XXH3 hash, 64 bits, with a seed: FUNCTION 2 of kv.xxh3_text_ops';
+
+CREATE OPERATOR CLASS kv.xxh3_text_ops FOR TYPE text USING hash AS
+	OPERATOR 1 pg_catalog.= (text, text),
+	FUNCTION 1 kv.xxh3_text(text),
+	FUNCTION 2 kv.xxh3_text(text, bigint);
+COMMENT ON OPERATOR CLASS kv.xxh3_text_ops USING hash IS 'chooses the partition of a key-value table by a text partition key';
+
+CREATE FUNCTION kv.xxh3_numeric(numeric) RETURNS integer
+	AS 'MODULE_PATHNAME', 'kv_table_xxh3_numeric'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION kv.xxh3_numeric(numeric) IS 'XXH3 hash, 32 bits: FUNCTION 1 of kv.xxh3_numeric_ops';
+
+CREATE FUNCTION kv.xxh3_numeric(numeric, bigint) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'kv_table_xxh3_numeric_extended'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION kv.xxh3_numeric(numeric, bigint) IS 'XXH3 hash, 64 bits, with a seed: FUNCTION 2 of kv.xxh3_numeric_ops';
+
+CREATE OPERATOR CLASS kv.xxh3_numeric_ops FOR TYPE numeric USING hash AS
+	OPERATOR 1 pg_catalog.= (numeric, numeric),
+	FUNCTION 1 kv.xxh3_numeric(numeric),
+	FUNCTION 2 kv.xxh3_numeric(numeric, bigint);
+COMMENT ON OPERATOR CLASS kv.xxh3_numeric_ops USING hash IS 'chooses the partition of a key-value table by a numeric partition key';
+
+CREATE FUNCTION kv.xxh3_bytea(bytea) RETURNS integer
+	AS 'MODULE_PATHNAME', 'kv_table_xxh3_bytea'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION kv.xxh3_bytea(bytea) IS 'XXH3 hash, 32 bits: FUNCTION 1 of kv.xxh3_bytea_ops';
+
+CREATE FUNCTION kv.xxh3_bytea(bytea, bigint) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'kv_table_xxh3_bytea_extended'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION kv.xxh3_bytea(bytea, bigint) IS 'XXH3 hash, 64 bits, with a seed: FUNCTION 2 of kv.xxh3_bytea_ops';
+
+CREATE OPERATOR CLASS kv.xxh3_bytea_ops FOR TYPE bytea USING hash AS
+	OPERATOR 1 pg_catalog.= (bytea, bytea),
+	FUNCTION 1 kv.xxh3_bytea(bytea),
+	FUNCTION 2 kv.xxh3_bytea(bytea, bigint);
+COMMENT ON OPERATOR CLASS kv.xxh3_bytea_ops USING hash IS 'chooses the partition of a key-value table by a bytea partition key';
+
 /* ---- am: the table access method ---- */
 
 CREATE FUNCTION kv.key_value_am_handler(internal) RETURNS table_am_handler
@@ -19,6 +67,24 @@ COMMENT ON ACCESS METHOD key_value IS 'heap that keeps the items of a collection
 /* ---- item: values and conversions ---- */
 
 /* ---- table: definition ---- */
+
+CREATE FUNCTION kv.create_table(
+	table_name text,
+	partition_key text,
+	sort_key text DEFAULT NULL,
+	partition_key_type text DEFAULT 'S',
+	sort_key_type text DEFAULT 'S',
+	partitions integer DEFAULT 16
+) RETURNS regclass
+	AS 'MODULE_PATHNAME', 'kv_create_table_sql'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION kv.create_table(text, text, text, text, text, integer)
+	IS 'creates a key-value table; key types are S (string), N (number) and B (binary)';
+
+CREATE FUNCTION kv.drop_table(table_name regclass) RETURNS void
+	AS 'MODULE_PATHNAME', 'kv_drop_table_sql'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION kv.drop_table(regclass) IS 'drops a key-value table with all its items';
 
 /* ---- operation: items ---- */
 

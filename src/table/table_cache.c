@@ -1,0 +1,371 @@
+/*
+ * table_cache.c
+ *	  The session's cache of descriptors, and routing.
+ *
+ * One hash table, keyed by relation OID, holds what is known of each relation
+ * that was ever asked for and was not ruled out at a glance: its descriptor,
+ * or that it is not ours, and of which table it is a leaf.  Entries are
+ * emptied by relcache invalidation.  An emptied entry's descriptor goes to a
+ * list and is freed at the end of the top-level transaction, so that a caller
+ * who holds it may read on; whoever looks up again gets the new truth.
+ *
+ * A descriptor is only as true as the lock that protects it.  kv_table_open()
+ * takes the lock first and looks up after: taking a lock processes pending
+ * invalidations, so what was changed by those we waited for is seen.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/catcache.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "base/errors.h"
+#include "table/table_private.h"
+
+/* What the session knows of one relation. */
+typedef struct CacheEntry
+{
+	Oid			relid;			/* hash key */
+	bool		known;			/* table says the truth, also when it is NULL: not ours */
+	KvTable    *table;
+	Oid			leaf_of;		/* a descriptor of this table has looked at relid as its leaf */
+	uint32		invalidations;	/* counts, so that a build notices one that came meanwhile */
+} CacheEntry;
+
+static HTAB *cache = NULL;
+
+/* What was replaced and waits for the end of the transaction. */
+static slist_head stale_tables = SLIST_STATIC_INIT(stale_tables);
+static slist_head stale_leaves = SLIST_STATIC_INIT(stale_leaves);
+static bool anything_stale = false;
+
+static void invalidate_relation(Datum argument, Oid relid);
+static void free_stale(XactEvent event, void *argument);
+
+/* Makes the hash table and registers for invalidation, once a session. */
+static void
+initialize_cache(void)
+{
+	HASHCTL		control;
+
+	/* Registering cannot be undone, so it must not happen again if what follows fails. */
+	static bool registered = false;
+
+	if (!registered)
+	{
+		CacheRegisterRelcacheCallback(invalidate_relation, (Datum) 0);
+		RegisterXactCallback(free_stale, NULL);
+		registered = true;
+	}
+
+	if (CacheMemoryContext == NULL)
+		CreateCacheMemoryContext();
+	memset(&control, 0, sizeof(control));
+	control.keysize = sizeof(Oid);
+	control.entrysize = sizeof(CacheEntry);
+	control.hcxt = CacheMemoryContext;
+	cache = hash_create("key_value tables", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+/* Puts a leaf aside, to be freed at the end of the transaction. */
+static void
+retire_leaf(KvCachedLeaf *leaf)
+{
+	slist_push_head(&stale_leaves, &leaf->stale_node);
+	anything_stale = true;
+}
+
+/* Puts a descriptor aside, to be freed with its leaves at the end of the transaction. */
+static void
+retire_table(KvTable *table)
+{
+	slist_push_head(&stale_tables, &table->private_data->stale_node);
+	anything_stale = true;
+}
+
+/* Makes the table forget what it knows of one of its leaves. */
+static void
+forget_leaf(Oid root_relid, Oid leaf_relid)
+{
+	CacheEntry *root = hash_search(cache, &root_relid, HASH_FIND, NULL);
+	int			i;
+
+	if (root == NULL || root->table == NULL)
+		return;
+	for (i = 0; i < root->table->leaf_count; i++)
+	{
+		KvCachedLeaf **leaf = &root->table->private_data->leaf[i];
+
+		if (root->table->leaf_relid[i] == leaf_relid && *leaf != NULL)
+		{
+			retire_leaf(*leaf);
+			*leaf = NULL;
+		}
+	}
+}
+
+/* Empties one entry. */
+static void
+invalidate_entry(CacheEntry *entry)
+{
+	entry->invalidations++;
+	entry->known = false;
+	anything_stale = true;
+	if (entry->table != NULL)
+	{
+		retire_table(entry->table);
+		entry->table = NULL;
+	}
+	if (OidIsValid(entry->leaf_of))
+	{
+		forget_leaf(entry->leaf_of, entry->relid);
+		entry->leaf_of = InvalidOid;
+	}
+}
+
+/* Relcache callback: forgets what was known of one relation, or of all. */
+static void
+invalidate_relation(Datum argument, Oid relid)
+{
+	HASH_SEQ_STATUS scan;
+	CacheEntry *entry;
+
+	if (cache == NULL)
+		return;
+
+	if (OidIsValid(relid))
+	{
+		entry = hash_search(cache, &relid, HASH_FIND, NULL);
+		if (entry != NULL)
+			invalidate_entry(entry);
+		return;
+	}
+
+	hash_seq_init(&scan, cache);
+	while ((entry = hash_seq_search(&scan)) != NULL)
+		invalidate_entry(entry);
+}
+
+/* Transaction callback: frees what was replaced, once nobody can hold it any more. */
+static void
+free_stale(XactEvent event, void *argument)
+{
+	HASH_SEQ_STATUS scan;
+	CacheEntry *entry;
+
+	if (!anything_stale ||
+		event == XACT_EVENT_PRE_COMMIT ||
+		event == XACT_EVENT_PARALLEL_PRE_COMMIT ||
+		event == XACT_EVENT_PRE_PREPARE)
+		return;
+
+	/* A leaf lies in its table's context, so leaves go first. */
+	while (!slist_is_empty(&stale_leaves))
+		pfree(slist_container(KvCachedLeaf, stale_node, slist_pop_head_node(&stale_leaves)));
+	while (!slist_is_empty(&stale_tables))
+		MemoryContextDelete(slist_container(KvTablePrivate, stale_node,
+											slist_pop_head_node(&stale_tables))->context);
+
+	/* Entries of dropped relations must not pile up: whatever says nothing goes. */
+	hash_seq_init(&scan, cache);
+	while ((entry = hash_seq_search(&scan)) != NULL)
+	{
+		if (!entry->known && !OidIsValid(entry->leaf_of))
+			hash_search(cache, &entry->relid, HASH_REMOVE, NULL);
+	}
+	anything_stale = false;
+}
+
+/*
+ * Finds out about a relation that the cache says nothing of.
+ *
+ * An invalidation that arrives while the catalogs are read makes what was
+ * read doubtful, so it is read again.
+ */
+static KvTable *
+load_table(Oid relid)
+{
+	for (;;)
+	{
+		Relation	relation = RelationIdGetRelation(relid);
+		CacheEntry *entry;
+		uint32		invalidations;
+		KvTable    *table;
+
+		if (relation == NULL)
+			return NULL;
+		if (!kv_table_is_candidate(relation))
+		{
+			RelationClose(relation);
+			return NULL;
+		}
+
+		entry = hash_search(cache, &relid, HASH_FIND, NULL);
+		if (entry == NULL)
+		{
+			entry = hash_search(cache, &relid, HASH_ENTER, NULL);
+			memset((char *) entry + sizeof(Oid), 0, sizeof(CacheEntry) - sizeof(Oid));
+		}
+		invalidations = entry->invalidations;
+
+		table = kv_table_build(relation);
+		RelationClose(relation);
+
+		if (entry->invalidations != invalidations)
+		{
+			if (table != NULL)
+				retire_table(table);
+			CHECK_FOR_INTERRUPTS();
+			continue;
+		}
+		if (table != NULL && table->private_data->snapshot_bound)
+		{
+			retire_table(table);
+			return table;
+		}
+		entry->table = table;
+		entry->known = true;
+		return table;
+	}
+}
+
+/* Returns the descriptor of a relation already locked, usable or not; NULL if nothing about it is ours. */
+KvTable *
+kv_table_lookup(Oid relid)
+{
+	CacheEntry *entry;
+
+	if (unlikely(cache == NULL))
+		initialize_cache();
+
+	entry = hash_search(cache, &relid, HASH_FIND, NULL);
+	if (likely(entry != NULL && entry->known))
+		return entry->table;
+	return load_table(relid);
+}
+
+/* Raises KV005 for a relation that the item functions cannot work on, saying why. */
+void
+kv_table_refuse(Oid relid, const KvTable *table)
+{
+	char	   *name = get_rel_name(relid);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_NOT_A_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	if (table == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_NOT_A_TABLE),
+				 errmsg("\"%s\" is not a key-value table", name),
+				 errhint("kv.tables lists the key-value tables; kv.create_table makes one.")));
+	if (table->is_leaf)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_NOT_A_TABLE),
+				 errmsg("\"%s\" is a partition, not a key-value table", name),
+				 errhint("Name the partitioned table that it belongs to.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_NOT_A_TABLE),
+			 errmsg("\"%s\" is not usable as a key-value table", name),
+			 errdetail_internal("%s", table->unusable_reason)));
+}
+
+/*
+ * Locks the relation and returns its descriptor.
+ *
+ * The look-up comes after the lock, never before: see the head of this file.
+ */
+KvTable *
+kv_table_open(Oid relid, LOCKMODE lockmode)
+{
+	KvTable    *table;
+
+	LockRelationOid(relid, lockmode);
+	table = kv_table_lookup(relid);
+	if (unlikely(table == NULL || !table->usable || table->is_leaf))
+		kv_table_refuse(relid, table);
+	return table;
+}
+
+/* Raises the error for a partition key that no partition takes. */
+static void pg_attribute_noreturn()
+refuse_route(const KvTable *table, Datum partition_key)
+{
+	Oid			output;
+	bool		is_varlena;
+
+	getTypeOutputInfo(kv_key_sql_type(table->key.attribute[0].type), &output, &is_varlena);
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_VALIDATION),
+			 errmsg("no partition of table \"%s\" takes the partition key \"%s\"",
+					get_rel_name(table->relid), OidOutputFunctionCall(output, partition_key)),
+			 errhint("A partition was detached or dropped; attach one for its share of the hash.")));
+}
+
+/* Returns the leaf for a partition key value: an index into leaf_relid. */
+int
+kv_table_route(KvTable *table, Datum partition_key)
+{
+	const KvTablePrivate *private_data = table->private_data;
+	int			leaf = -1;
+
+	if (!table->partitioned)
+		return 0;
+	if (likely(private_data->modulus > 0))
+	{
+		uint64		hash = kv_table_hash(table->key.attribute[0].type, partition_key);
+
+		leaf = private_data->leaf_by_remainder[hash % (uint64) private_data->modulus];
+	}
+	if (unlikely(leaf < 0))
+		refuse_route(table, partition_key);
+	return leaf;
+}
+
+/* Notes that relid is a leaf of table, so that its invalidation reaches the table. */
+static CacheEntry *
+note_leaf(Oid leaf_relid, Oid table_relid)
+{
+	bool		found;
+	CacheEntry *entry = hash_search(cache, &leaf_relid, HASH_ENTER, &found);
+
+	if (!found)
+		memset((char *) entry + sizeof(Oid), 0, sizeof(CacheEntry) - sizeof(Oid));
+	entry->leaf_of = table_relid;
+	return entry;
+}
+
+/*
+ * Returns what is known of a leaf.
+ *
+ * As in load_table(), what was read while an invalidation arrived is read
+ * again.
+ */
+const KvLeaf *
+kv_table_leaf(KvTable *table, int leaf)
+{
+	KvCachedLeaf **known = &table->private_data->leaf[leaf];
+
+	Assert(leaf >= 0 && leaf < table->leaf_count);
+
+	while (unlikely(*known == NULL))
+	{
+		Oid			relid = table->leaf_relid[leaf];
+		CacheEntry *entry = note_leaf(relid, table->relid);
+		uint32		invalidations = entry->invalidations;
+		KvCachedLeaf *built = kv_table_build_leaf(table, relid);
+
+		if (entry->invalidations == invalidations)
+			*known = built;
+		else
+			retire_leaf(built);
+	}
+	return &(*known)->leaf;
+}

@@ -1,0 +1,83 @@
+/*
+ * table_private.h
+ *	  What the files of the room table share among themselves.
+ */
+#ifndef KV_TABLE_TABLE_PRIVATE_H
+#define KV_TABLE_TABLE_PRIVATE_H
+
+#include "fmgr.h"
+#include "lib/ilist.h"
+#include "nodes/primnodes.h"
+
+#include "table/table.h"
+
+/* Name of the column that holds all attributes but the keys. */
+#define KV_ITEM_COLUMN "item"
+
+/* Name of the access method that the leaves use. */
+#define KV_ACCESS_METHOD "key_value"
+
+#define KV_MIN_PARTITIONS 1
+#define KV_MAX_PARTITIONS 1024
+
+/* A leaf as the cache keeps it: filled at first use, replaced when the leaf's definition changes. */
+typedef struct KvCachedLeaf
+{
+	KvLeaf		leaf;			/* first, so that a KvLeaf pointer is one to this */
+	slist_node	stale_node;		/* in the list of what to free, once replaced */
+} KvCachedLeaf;
+
+/* What one role is known to hold on a table. */
+typedef struct KvKnownRights
+{
+	Oid			role;
+	AclMode		granted;		/* a bit not set means: not asked yet, or denied */
+} KvKnownRights;
+
+#define KV_KNOWN_ROLES 4
+
+/* The descriptor's part that only this room sees; lives in the descriptor's own context. */
+typedef struct KvTablePrivate
+{
+	MemoryContext context;		/* holds the descriptor and all that hangs on it */
+	slist_node	stale_node;		/* in the list of what to free, once invalidated */
+	char		relkind;
+	bool		row_security;	/* the table has row security enabled; for whom is asked each time */
+	bool		snapshot_bound; /* a partition is being detached: the truth depends on the snapshot */
+	int			modulus;		/* length of leaf_by_remainder */
+	int		   *leaf_by_remainder;	/* leaf index by remainder of the hash, -1 where no partition is */
+	Oid			primary_index;	/* of this relation itself, partitioned or not */
+	KvCachedLeaf **leaf;		/* by leaf index; NULL: not looked at yet */
+	uint64		rights_generation;	/* of rights[] */
+	int			next_rights;	/* next entry of rights[] to overwrite */
+	KvKnownRights rights[KV_KNOWN_ROLES];
+} KvTablePrivate;
+
+/* --- table_hash.c --- */
+
+extern Datum kv_table_xxh3_text(PG_FUNCTION_ARGS);
+extern Datum kv_table_xxh3_text_extended(PG_FUNCTION_ARGS);
+extern Datum kv_table_xxh3_numeric(PG_FUNCTION_ARGS);
+extern Datum kv_table_xxh3_numeric_extended(PG_FUNCTION_ARGS);
+extern Datum kv_table_xxh3_bytea(PG_FUNCTION_ARGS);
+extern Datum kv_table_xxh3_bytea_extended(PG_FUNCTION_ARGS);
+
+extern bool kv_table_is_our_hash(const FmgrInfo *function);
+extern uint64 kv_table_hash(KvKeyType type, Datum partition_key);
+
+/* --- table_cache.c --- */
+
+extern void kv_table_refuse(Oid relid, const KvTable *table) pg_attribute_noreturn();
+
+/* --- table_build.c --- */
+
+extern bool kv_table_is_candidate(Relation relation);
+extern KvTable *kv_table_build(Relation relation);
+extern KvCachedLeaf *kv_table_build_leaf(const KvTable *table, Oid leaf_relid);
+
+/* --- table_name.c --- */
+
+extern RangeVar *kv_table_parse_name(text *name);
+extern void kv_table_check_identifier(const char *what, const char *name, int length);
+
+#endif							/* KV_TABLE_TABLE_PRIVATE_H */
