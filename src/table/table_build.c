@@ -29,7 +29,7 @@
 
 #include "base/compat.h"
 #include "base/errors.h"
-#include "table/table_private.h"
+#include "table/table_internal.h"
 
 static void mark_unusable(KvTable *table, const char *format,...) pg_attribute_printf(2, 3);
 

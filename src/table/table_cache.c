@@ -27,7 +27,7 @@
 #include "utils/rel.h"
 
 #include "base/errors.h"
-#include "table/table_private.h"
+#include "table/table_internal.h"
 
 /* What the session knows of one relation. */
 typedef struct CacheEntry

@@ -27,7 +27,7 @@
 
 #include "base/compat.h"
 #include "base/errors.h"
-#include "table/table_private.h"
+#include "table/table_internal.h"
 
 /* What the DDL is made from, checked. */
 typedef struct TableDefinition

@@ -22,7 +22,7 @@
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 
-#include "table/table_private.h"
+#include "table/table_internal.h"
 
 PG_FUNCTION_INFO_V1(kv_table_xxh3_text);
 PG_FUNCTION_INFO_V1(kv_table_xxh3_text_extended);

@@ -9,7 +9,7 @@
 #include "utils/builtins.h"
 
 #include "base/errors.h"
-#include "table/table_private.h"
+#include "table/table_internal.h"
 
 #define MAX_NAME_PARTS 3		/* database, schema, relation */
 

@@ -17,7 +17,7 @@
 #include "utils/rls.h"
 #include "utils/syscache.h"
 
-#include "table/table_private.h"
+#include "table/table_internal.h"
 
 /* Starts at 1, so that a new descriptor's zero is an old generation. */
 static uint64 rights_generation = 1;

@@ -1,9 +1,9 @@
 /*
- * table_private.h
+ * table_internal.h
  *	  What the files of the room table share among themselves.
  */
-#ifndef KV_TABLE_TABLE_PRIVATE_H
-#define KV_TABLE_TABLE_PRIVATE_H
+#ifndef KV_TABLE_TABLE_INTERNAL_H
+#define KV_TABLE_TABLE_INTERNAL_H
 
 #include "fmgr.h"
 #include "lib/ilist.h"
@@ -80,4 +80,4 @@ extern KvCachedLeaf *kv_table_build_leaf(const KvTable *table, Oid leaf_relid);
 extern RangeVar *kv_table_parse_name(text *name);
 extern void kv_table_check_identifier(const char *what, const char *name, int length);
 
-#endif							/* KV_TABLE_TABLE_PRIVATE_H */
+#endif							/* KV_TABLE_TABLE_INTERNAL_H */
