@@ -66,6 +66,21 @@ COMMENT ON ACCESS METHOD key_value IS 'heap that keeps the items of a collection
 
 /* ---- item: values and conversions ---- */
 
+CREATE FUNCTION kv.item_size(item jsonb) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'kv_item_size_sql'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION kv.item_size(jsonb) IS 'size of an item in bytes, by DynamoDB''s rule';
+
+CREATE FUNCTION kv.from_dynamodb_json(typed_item jsonb) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'kv_from_dynamodb_json_sql'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION kv.from_dynamodb_json(jsonb) IS 'item from DynamoDB''s typed JSON, {"name": {"S": "text"}}';
+
+CREATE FUNCTION kv.to_dynamodb_json(item jsonb) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'kv_to_dynamodb_json_sql'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION kv.to_dynamodb_json(jsonb) IS 'item as DynamoDB''s typed JSON, {"name": {"S": "text"}}';
+
 /* ---- table: definition ---- */
 
 CREATE FUNCTION kv.create_table(

@@ -25,7 +25,7 @@
 #define KV_MAX_ITEM_SIZE			(400 * 1024)	/* bytes, by the size rule */
 #define KV_MAX_PARTITION_KEY_SIZE	2048	/* bytes */
 #define KV_MAX_SORT_KEY_SIZE		1024	/* bytes */
-#define KV_MAX_DEPTH				32		/* nested maps and lists */
+#define KV_MAX_DEPTH				32		/* nested maps and lists below the item itself */
 #define KV_MAX_KEYS					2
 
 /* Type of a key attribute; the letters are DynamoDB's. */
@@ -82,10 +82,19 @@ typedef struct KvKeyRange
 
 /* --- item_value.c: normal form and validity --- */
 
-/* Returns the value in normal form: the argument itself where it is normal already. */
+/*
+ * Returns the item in normal form: the argument itself where it is normal
+ * already.  An object is taken as a map of attributes, so it is no marker
+ * itself and its members are at the first level (placeholder values alike);
+ * a scalar or array is taken as a value.  White space in base64 is dropped.
+ */
 extern Jsonb *kv_item_normalize(Jsonb *value);
 
-/* Raises an error unless rest is a valid item body in normal form that holds no key attribute (the table's CHECK). */
+/*
+ * Raises an error unless rest is a valid item body in normal form that holds
+ * no key attribute (the table's CHECK).  Numbers with trailing zeros pass:
+ * to jsonb 1.0 and 1 are equal.
+ */
 extern void kv_item_check_rest(const KvKeySchema *schema, Jsonb *rest);
 
 /* --- item_number.c --- */
@@ -171,7 +180,10 @@ extern const char *kv_value_type_name(KvValueType type);
 /* Fills *inside with what a marker holds: the base64 string of a binary, the array of a set. */
 extern void kv_marker_inside(const JsonbValue *value, JsonbValue *inside);
 
-/* Returns the bytes of a binary value (marker {"$B": ..}). */
+/* Returns the bytes of a binary value (marker {"$B": ..}); an error if the marker does not hold base64. */
 extern bytea *kv_binary_bytes(const JsonbValue *value);
+
+/* Orders two members of a set (its type: STRING_SET, NUMBER_SET or BINARY_SET) as sets are stored. */
+extern int	kv_set_member_compare(KvValueType set_type, const JsonbValue *a, const JsonbValue *b);
 
 #endif							/* KV_ITEM_ITEM_H */

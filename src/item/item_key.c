@@ -1,0 +1,352 @@
+/*
+ * item_key.c
+ *	  Key values: out of JSON and text, checked, compared, and back.
+ *
+ * Limits and types are those of DynamoDB Developer Guide, "Service, account,
+ * and table quotas" and "Data types".  Every error names the attribute.  Key
+ * values that come from a table's columns may have short varlena headers or
+ * be toasted, so nothing here relies on four-byte headers before detoasting.
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "catalog/pg_collation_d.h"
+#include "catalog/pg_type_d.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+
+#include "base/errors.h"
+#include "item/item_private.h"
+
+/* Returns what a message calls the key at a position. */
+static const char *
+position_name(int position)
+{
+	return position == 0 ? "partition key" : "sort key";
+}
+
+/* Raises an error if the length of a string or binary key is not allowed. */
+static void
+check_length(const KvKeyAttribute *attribute, int position, Size length)
+{
+	Size		limit = position == 0 ? KV_MAX_PARTITION_KEY_SIZE : KV_MAX_SORT_KEY_SIZE;
+
+	if (length == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("key attribute \"%s\" is empty", attribute->name),
+				 errdetail("A %s must not be empty.", position_name(position))));
+	if (length > limit)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("key attribute \"%s\" is too long: %zu bytes", attribute->name, length),
+				 errdetail("A %s has at most %zu bytes.", position_name(position), limit)));
+}
+
+/* Returns the path of a key attribute for messages. */
+static KvPath
+key_path(const KvKeyAttribute *attribute)
+{
+	KvPath		path = {NULL, attribute->name, attribute->name_length, 0};
+
+	return path;
+}
+
+/* Raises an error if a key value is empty, too long or not in range. */
+void
+kv_key_check(const KvKeyAttribute *attribute, int position, Datum value)
+{
+	if (attribute->type == KV_KEY_NUMBER)
+	{
+		KvPath		path = key_path(attribute);
+
+		(void) kv_number_normalize_at(DatumGetNumeric(value), &path);
+	}
+	else
+		check_length(attribute, position, toast_raw_datum_size(value) - VARHDRSZ);
+}
+
+/* Raises the error for a key value of the wrong type. */
+static void
+report_type(const KvKeyAttribute *attribute, const JsonbValue *value)
+{
+	if (value->type == jbvNull)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("key attribute \"%s\" is null", attribute->name),
+				 errdetail("Its type must be %c.", (char) attribute->type)));
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_VALIDATION),
+			 errmsg("key attribute \"%s\" has the wrong type: expected %c, given %s",
+					attribute->name, (char) attribute->type, kv_value_type_name(kv_value_type(value)))));
+}
+
+/* Returns the bytes of a binary key value, which is a marker. */
+static Datum
+binary_from_value(const KvKeyAttribute *attribute, const JsonbValue *value)
+{
+	JsonbValue	inside;
+	int			byte_count;
+
+	/* Checked here as well, to name the attribute. */
+	kv_marker_inside(value, &inside);
+	if (inside.type != jbvString ||
+		kv_base64_check(inside.val.string.val, inside.val.string.len, &byte_count) == KV_BASE64_INVALID)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("malformed binary value in key attribute \"%s\"", attribute->name),
+				 errdetail("The value of \"$B\" must be a string in base64, padded with \"=\".")));
+	return PointerGetDatum(kv_binary_bytes(value));
+}
+
+/* Takes one key value from a JSON value. */
+Datum
+kv_key_from_value(const KvKeyAttribute *attribute, int position, const JsonbValue *value)
+{
+	Datum		key;
+
+	switch (attribute->type)
+	{
+		case KV_KEY_STRING:
+			if (value->type != jbvString)
+				report_type(attribute, value);
+			check_length(attribute, position, value->val.string.len);
+			return PointerGetDatum(cstring_to_text_with_len(value->val.string.val, value->val.string.len));
+
+		case KV_KEY_NUMBER:
+			{
+				KvPath		path = key_path(attribute);
+				Numeric		number;
+
+				if (value->type != jbvNumeric)
+					report_type(attribute, value);
+				number = kv_number_normalize_at(value->val.numeric, &path);
+				/* Not a pointer into the JSON that it came from. */
+				if (number == value->val.numeric)
+					number = (Numeric) memcpy(palloc(VARSIZE(number)), number, VARSIZE(number));
+				return NumericGetDatum(number);
+			}
+
+		case KV_KEY_BINARY:
+			if (kv_value_type(value) != KV_TYPE_BINARY)
+				report_type(attribute, value);
+			key = binary_from_value(attribute, value);
+			check_length(attribute, position, VARSIZE(DatumGetPointer(key)) - VARHDRSZ);
+			return key;
+	}
+	elog(ERROR, "unexpected key type: %d", (int) attribute->type);
+	return (Datum) 0;
+}
+
+/* Reads one key value from text. */
+Datum
+kv_key_from_text(const KvKeyAttribute *attribute, int position, text *value)
+{
+	Datum		key;
+
+	value = (text *) PG_DETOAST_DATUM_PACKED(PointerGetDatum(value));
+	if (attribute->type == KV_KEY_STRING)
+	{
+		check_length(attribute, position, VARSIZE_ANY_EXHDR(value));
+		return PointerGetDatum(value);
+	}
+	if (attribute->type == KV_KEY_NUMBER)
+	{
+		KvPath		path = key_path(attribute);
+
+		return NumericGetDatum(kv_number_from_text(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), &path));
+	}
+	else
+	{
+		JsonbPair	pair;
+		JsonbValue	marker;
+
+		/* A binary is read as if it had come as {"$B": value}. */
+		pair.value.type = jbvString;
+		pair.value.val.string.val = VARDATA_ANY(value);
+		pair.value.val.string.len = VARSIZE_ANY_EXHDR(value);
+		marker.type = jbvObject;
+		marker.val.object.nPairs = 1;
+		marker.val.object.pairs = &pair;
+		key = binary_from_value(attribute, &marker);
+		check_length(attribute, position, VARSIZE(DatumGetPointer(key)) - VARHDRSZ);
+		return key;
+	}
+}
+
+/* Raises the error for an attribute that is not part of the key. */
+static void
+report_extra(const KvKeySchema *schema, const Jsonb *json)
+{
+	KvWalk		walk;
+	const char *name;
+	int			name_length;
+	JsonbValue	value;
+
+	kv_walk_start(&walk, &json->root);
+	while (kv_walk_next(&walk, &name, &name_length, &value))
+	{
+		KvPath		path = {NULL, name, name_length, 0};
+		bool		known = false;
+		int			i;
+
+		for (i = 0; i < schema->count; i++)
+			known |= kv_name_compare(name, name_length, schema->attribute[i].name,
+									 schema->attribute[i].name_length) == 0;
+		if (!known)
+			ereport(ERROR,
+					(errcode(ERRCODE_KV_VALIDATION),
+					 errmsg("attribute \"%s\" is not part of the key", kv_path_text(&path)),
+					 schema->count == 1 ?
+					 errdetail("The key is \"%s\".", schema->attribute[0].name) :
+					 errdetail("The key is \"%s\" and \"%s\".",
+							   schema->attribute[0].name, schema->attribute[1].name)));
+	}
+}
+
+/* Takes the key from a JSON object that holds the key attributes and nothing else. */
+void
+kv_key_from_json(const KvKeySchema *schema, Jsonb *json, Datum *key)
+{
+	int			i;
+
+	if (!JB_ROOT_IS_OBJECT(json))
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("key is not a JSON object")));
+	for (i = 0; i < schema->count; i++)
+	{
+		const KvKeyAttribute *attribute = &schema->attribute[i];
+		JsonbValue	value;
+
+		if (getKeyJsonValueFromContainer(&json->root, attribute->name, attribute->name_length, &value) == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_KV_VALIDATION),
+					 errmsg("key attribute \"%s\" is missing", attribute->name)));
+		key[i] = kv_key_from_value(attribute, i, &value);
+	}
+	/* All key attributes are there, so any other number of members means an extra one. */
+	if (JB_ROOT_COUNT(json) != schema->count)
+		report_extra(schema, json);
+}
+
+/* Returns the SQL type of a key type. */
+Oid
+kv_key_sql_type(KvKeyType type)
+{
+	return type == KV_KEY_STRING ? TEXTOID : type == KV_KEY_NUMBER ? NUMERICOID : BYTEAOID;
+}
+
+/* Returns the collation of a key column of a type. */
+Oid
+kv_key_sql_collation(KvKeyType type)
+{
+	return type == KV_KEY_STRING ? C_COLLATION_OID : InvalidOid;
+}
+
+/* Returns the key type of an SQL type, 0 if it has none. */
+KvKeyType
+kv_key_type_of(Oid sql_type)
+{
+	switch (sql_type)
+	{
+		case TEXTOID:
+			return KV_KEY_STRING;
+		case NUMERICOID:
+			return KV_KEY_NUMBER;
+		case BYTEAOID:
+			return KV_KEY_BINARY;
+		default:
+			return (KvKeyType) 0;
+	}
+}
+
+/* Orders two key values of one type. */
+int
+kv_key_compare(KvKeyType type, Datum a, Datum b)
+{
+	struct varlena *left;
+	struct varlena *right;
+	int			left_length;
+	int			right_length;
+	int			order;
+
+	if (type == KV_KEY_NUMBER)
+		return DatumGetInt32(DirectFunctionCall2(numeric_cmp, a, b));
+
+	left = PG_DETOAST_DATUM_PACKED(a);
+	right = PG_DETOAST_DATUM_PACKED(b);
+	left_length = VARSIZE_ANY_EXHDR(left);
+	right_length = VARSIZE_ANY_EXHDR(right);
+	order = memcmp(VARDATA_ANY(left), VARDATA_ANY(right), Min(left_length, right_length));
+	if (order == 0)
+		order = left_length - right_length;
+	if (left != (struct varlena *) DatumGetPointer(a))
+		pfree(left);
+	if (right != (struct varlena *) DatumGetPointer(b))
+		pfree(right);
+	return order < 0 ? -1 : (order > 0 ? 1 : 0);
+}
+
+/*
+ * Turns the last character of UTF-8 text into the next one, so that the text
+ * stays valid; UTF-8's byte order is that of code points.  Returns the new
+ * length, 0 if there is nothing greater.
+ */
+static int
+increment_utf8(unsigned char *bytes, int length)
+{
+	while (length > 0)
+	{
+		int			start = length - 1;
+		pg_wchar	code;
+
+		while (start > 0 && (bytes[start] & 0xC0) == 0x80)
+			start--;
+		code = utf8_to_unicode(bytes + start) + 1;
+		if (code >= 0xD800 && code <= 0xDFFF)	/* surrogates are no characters */
+			code = 0xE000;
+		if (code <= 0x10FFFF)
+		{
+			unicode_to_utf8(code, bytes + start);
+			return start + pg_utf_mblen(bytes + start);
+		}
+		length = start;
+	}
+	return 0;
+}
+
+/* Turns bytes into the least ones that are greater than all that begin with them.  Returns the new length or 0. */
+static int
+increment_bytes(unsigned char *bytes, int length)
+{
+	while (length > 0 && bytes[length - 1] == 0xFF)
+		length--;
+	if (length > 0)
+		bytes[length - 1]++;
+	return length;
+}
+
+/* Sets the bounds that hold exactly the keys that begin with prefix. */
+void
+kv_key_prefix_range(KvKeyType type, Datum prefix, KvBound *low, KvBound *high)
+{
+	struct varlena *packed = PG_DETOAST_DATUM_PACKED(prefix);
+	int			length = VARSIZE_ANY_EXHDR(packed);
+	bytea	   *next = (bytea *) palloc(VARHDRSZ + length + MAX_MULTIBYTE_CHAR_LEN);
+	int			next_length;
+
+	low->present = length > 0;
+	low->inclusive = true;
+	low->value = prefix;
+
+	memcpy(VARDATA(next), VARDATA_ANY(packed), length);
+	if (type == KV_KEY_STRING && GetDatabaseEncoding() == PG_UTF8)
+		next_length = increment_utf8((unsigned char *) VARDATA(next), length);
+	else
+		next_length = increment_bytes((unsigned char *) VARDATA(next), length);
+	SET_VARSIZE(next, VARHDRSZ + next_length);
+	high->present = next_length > 0;
+	high->inclusive = false;
+	high->value = PointerGetDatum(next);
+}
