@@ -1,0 +1,298 @@
+/*
+ * expression_path.c
+ *	  Document paths: finding what they lead to, and several of them as a tree.
+ *
+ * Paths are looked up in jsonb's containers as they lie; nothing is unpacked.
+ * A step never goes into a marker ({"$B": ..} and the sets).  A map inside an
+ * item whose only key would read as a marker is stored with one more "$"
+ * (item.h); paths use the name without it.
+ */
+#include "postgres.h"
+
+#include "base/errors.h"
+#include "expression/expression_tree.h"
+
+/* Returns the name of a path step, which must be no index. */
+KvName
+kv_path_step_name(const KvBinding *binding, const KvPathStep *step)
+{
+	KvName		name;
+
+	if (step->placeholder >= 0)
+		return binding->name[step->placeholder];
+	name.data = step->name;
+	name.length = step->name_length;
+	return name;
+}
+
+/* Tells whether a name is "$" at least once and then B, SS, NS or BS. */
+bool
+kv_path_name_is_marker(KvName name)
+{
+	const char *p = name.data;
+	const char *end = name.data + name.length;
+
+	if (p == end || *p != '$')
+		return false;
+	while (p < end && *p == '$')
+		p++;
+	if (end - p == 1)
+		return *p == 'B';
+	return end - p == 2 && p[1] == 'S' && (p[0] == 'S' || p[0] == 'N' || p[0] == 'B');
+}
+
+/* Sets a jsonb key to a name. */
+void
+kv_path_name_to_key(KvName name, JsonbValue *key)
+{
+	key->type = jbvString;
+	key->val.string.val = unconstify(char *, name.data);
+	key->val.string.len = name.length;
+}
+
+/* Makes a map inside an item; an only key that would read as a marker gets one more "$". */
+void
+kv_path_finish_map(JsonbPair *pair, int count, JsonbValue *result)
+{
+	if (count == 1)
+	{
+		KvName		name = {pair[0].key.val.string.val, pair[0].key.val.string.len};
+
+		if (kv_path_name_is_marker(name))
+		{
+			char	   *escaped = palloc(name.length + 1);
+
+			escaped[0] = '$';
+			memcpy(escaped + 1, name.data, name.length);
+			pair[0].key.val.string.val = escaped;
+			pair[0].key.val.string.len = name.length + 1;
+		}
+	}
+	result->type = jbvObject;
+	result->val.object.nPairs = count;
+	result->val.object.pairs = pair;
+}
+
+/* Returns the only key of a one-key map. */
+static KvName
+only_key(const JsonbContainer *map)
+{
+	KvName		key;
+
+	Assert(JsonContainerSize(map) == 1);
+	key.data = (const char *) &map->children[2];
+	key.length = getJsonbLength(map, 0);
+	return key;
+}
+
+/* Tells whether a value is a container that path steps can enter. */
+bool
+kv_path_can_enter(const JsonbValue *value)
+{
+	JsonbContainer *container;
+	KvName		key;
+
+	if (value->type != jbvBinary)
+		return false;
+	container = value->val.binary.data;
+	if (!JsonContainerIsObject(container) || JsonContainerSize(container) != 1)
+		return true;
+	key = only_key(container);
+	return !(kv_path_name_is_marker(key) && key.data[1] != '$');
+}
+
+/* Finds an attribute of a map by the name that users see. */
+bool
+kv_path_find_in_map(JsonbContainer *map, bool inner, KvName name, JsonbValue *result)
+{
+	if (!JsonContainerIsObject(map))
+		return false;
+	if (inner && JsonContainerSize(map) == 1 && kv_path_name_is_marker(name))
+	{
+		KvName		key = only_key(map);
+
+		if (key.length != name.length + 1 || key.data[0] != '$' ||
+			memcmp(key.data + 1, name.data, name.length) != 0)
+			return false;
+		name = key;
+	}
+	return getKeyJsonValueFromContainer(map, name.data, name.length, result) != NULL;
+}
+
+/* Finds an element of a list. */
+bool
+kv_path_find_in_list(JsonbContainer *list, int32 index, JsonbValue *result)
+{
+	JsonbValue *element;
+
+	if (!JsonContainerIsArray(list))
+		return false;
+	element = getIthJsonbValueFromContainer(list, index);
+	if (element == NULL)
+		return false;
+	*result = *element;
+	pfree(element);
+	return true;
+}
+
+/* Makes an operand of a key attribute. */
+static void
+operand_from_key(KvKeyType type, Datum key, KvOperand *result)
+{
+	result->bytes = NULL;
+	switch (type)
+	{
+		case KV_KEY_STRING:
+			result->type = KV_TYPE_STRING;
+			result->value.type = jbvString;
+			result->value.val.string.val = VARDATA_ANY(DatumGetPointer(key));
+			result->value.val.string.len = VARSIZE_ANY_EXHDR(DatumGetPointer(key));
+			break;
+		case KV_KEY_NUMBER:
+			result->type = KV_TYPE_NUMBER;
+			result->value.type = jbvNumeric;
+			result->value.val.numeric = DatumGetNumeric(key);
+			break;
+		case KV_KEY_BINARY:
+			result->type = KV_TYPE_BINARY;
+			result->bytes = DatumGetByteaPP(key);
+			break;
+	}
+}
+
+/* Finds what a path leads to; false if there is nothing. */
+bool
+kv_path_find(const KvBinding *binding, int path, const KvItemView *view, KvOperand *result)
+{
+	const KvPath *steps = &binding->tree->path[path];
+	int			key = binding->path_key[path];
+	JsonbContainer *container;
+	JsonbValue	value;
+
+	if (view == NULL)
+		return false;
+	if (key >= 0)
+	{
+		if (steps->step_count > 1)
+			return false;
+		operand_from_key(binding->schema->attribute[key].type, view->key[key], result);
+		return true;
+	}
+	container = &view->rest->root;
+	for (int i = 0; i < steps->step_count; i++)
+	{
+		const KvPathStep *step = &steps->step[i];
+
+		if (i > 0)
+		{
+			if (!kv_path_can_enter(&value))
+				return false;
+			container = value.val.binary.data;
+		}
+		if (step->index >= 0 ?
+			!kv_path_find_in_list(container, step->index, &value) :
+			!kv_path_find_in_map(container, i > 0, kv_path_step_name(binding, step), &value))
+			return false;
+	}
+	result->value = value;
+	result->type = kv_value_type(&value);
+	result->bytes = NULL;
+	return true;
+}
+
+/* --- path trees --- */
+
+/* Makes a node. */
+static KvPathNode *
+make_path_node(KvName name, int32 index)
+{
+	KvPathNode *node = palloc(sizeof(KvPathNode));
+
+	node->name = name;
+	node->index = index;
+	node->leaf = -1;
+	node->key = -1;
+	node->child = NULL;
+	node->next = NULL;
+	return node;
+}
+
+/* Makes the root of an empty path tree. */
+KvPathNode *
+kv_path_node_create(void)
+{
+	KvName		none = {NULL, 0};
+
+	return make_path_node(none, -1);
+}
+
+/* Orders a step against a node: jsonb's key order, or the index. */
+static int
+compare_step(KvName name, int32 index, const KvPathNode *node)
+{
+	if (index >= 0)
+		return index < node->index ? -1 : (index > node->index ? 1 : 0);
+	if (name.length != node->name.length)
+		return name.length < node->name.length ? -1 : 1;
+	return memcmp(name.data, node->name.data, name.length);
+}
+
+/* Raises the error for two paths that cannot stand in one expression. */
+static void
+path_collision(const KvBinding *binding, int path, const char *what)
+{
+	const KvSource *source = &binding->tree->source;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_VALIDATION),
+			 kv_expression_errmsg(source, binding->tree->path[path].span,
+								  "two document paths %s with each other", what),
+			 errhint("Remove or rewrite one of these paths.")));
+}
+
+/* Finds the child for a step, a new one in its sorted place if there is none. */
+static KvPathNode *
+child_for_step(KvPathNode *node, const KvBinding *binding, int path, const KvPathStep *step)
+{
+	KvName		name = {NULL, 0};
+	KvPathNode **link = &node->child;
+	KvPathNode *child;
+
+	if (step->index < 0)
+		name = kv_path_step_name(binding, step);
+	if (node->child && (node->child->index >= 0) != (step->index >= 0))
+		path_collision(binding, path, "conflict");
+	for (; *link != NULL; link = &(*link)->next)
+	{
+		int			order = compare_step(name, step->index, *link);
+
+		if (order == 0)
+			return *link;
+		if (order < 0)
+			break;
+	}
+	child = make_path_node(name, step->index);
+	child->next = *link;
+	*link = child;
+	return child;
+}
+
+/* Adds a path; an error if it overlaps or conflicts with one that is there. */
+void
+kv_path_node_add(KvPathNode *root, const KvBinding *binding, int path, int leaf)
+{
+	const KvPath *steps = &binding->tree->path[path];
+	KvPathNode *node = root;
+
+	for (int i = 0; i < steps->step_count; i++)
+	{
+		node = child_for_step(node, binding, path, &steps->step[i]);
+		if (i == 0)
+			node->key = binding->path_key[path];
+		if (node->leaf >= 0)
+			path_collision(binding, path, "overlap");
+	}
+	if (node->child != NULL)
+		path_collision(binding, path, "overlap");
+	node->leaf = leaf;
+}
