@@ -10,7 +10,7 @@
  */
 #include "postgres.h"
 
-#include "item/item_private.h"
+#include "item/item_internal.h"
 
 #define SKIP	-2				/* white space */
 #define PAD		-3				/* = */

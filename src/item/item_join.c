@@ -18,7 +18,7 @@
 #include "postgres.h"
 
 #include "base/errors.h"
-#include "item/item_private.h"
+#include "item/item_internal.h"
 
 /* A key attribute on its way into an object. */
 typedef struct KeyMember

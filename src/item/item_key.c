@@ -16,7 +16,7 @@
 #include "utils/builtins.h"
 
 #include "base/errors.h"
-#include "item/item_private.h"
+#include "item/item_internal.h"
 
 /* Returns what a message calls the key at a position. */
 static const char *

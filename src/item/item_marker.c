@@ -15,7 +15,7 @@
 #include "utils/builtins.h"
 
 #include "base/errors.h"
-#include "item/item_private.h"
+#include "item/item_internal.h"
 
 #define MAX_SHOWN_NAME	64		/* bytes of one path step in a message */
 

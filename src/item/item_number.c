@@ -18,7 +18,7 @@
 #include "utils/builtins.h"
 
 #include "base/errors.h"
-#include "item/item_private.h"
+#include "item/item_internal.h"
 
 #define MAX_DIGITS		38
 #define MIN_EXPONENT	(-130)	/* of the first significant digit */

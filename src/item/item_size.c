@@ -15,7 +15,7 @@
 #include "miscadmin.h"
 
 #include "base/errors.h"
-#include "item/item_private.h"
+#include "item/item_internal.h"
 
 #define CONTAINER_OVERHEAD	3
 #define MEMBER_OVERHEAD		1

@@ -14,7 +14,7 @@
 #include "utils/builtins.h"
 
 #include "base/errors.h"
-#include "item/item_private.h"
+#include "item/item_internal.h"
 
 static void from_typed_value(JsonbParseState **state, JsonbIteratorToken token,
 							 const JsonbValue *typed, int depth, const KvPath *path);

@@ -16,7 +16,7 @@
 #include "miscadmin.h"
 
 #include "base/errors.h"
-#include "item/item_private.h"
+#include "item/item_internal.h"
 
 #define MAX_NAME_LENGTH		65535
 

@@ -1,5 +1,5 @@
 /*
- * item_private.h
+ * item_internal.h
  *	  What the files of the room "item" share and other rooms do not see.
  *
  * The walks here read the binary form of jsonb directly (see utils/jsonb.h):
@@ -7,8 +7,8 @@
  * read and write.  Containers come from a detoasted Jsonb, so they are
  * aligned to four bytes and numerics in them have a four-byte header.
  */
-#ifndef KV_ITEM_PRIVATE_H
-#define KV_ITEM_PRIVATE_H
+#ifndef KV_ITEM_INTERNAL_H
+#define KV_ITEM_INTERNAL_H
 
 #include "item/item.h"
 
@@ -196,4 +196,4 @@ extern Numeric kv_number_from_text(const char *text, int length, const KvPath *p
 /* Raises the error for a state that is one; number may be NULL if text says what it is. */
 extern void kv_number_report(KvNumberState state, Numeric number, const char *text, const KvPath *path) pg_attribute_noreturn();
 
-#endif							/* KV_ITEM_PRIVATE_H */
+#endif							/* KV_ITEM_INTERNAL_H */
