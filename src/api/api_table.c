@@ -11,6 +11,7 @@
 
 PG_FUNCTION_INFO_V1(kv_create_table_sql);
 PG_FUNCTION_INFO_V1(kv_drop_table_sql);
+PG_FUNCTION_INFO_V1(kv_check_item_sql);
 
 /* Returns a text argument, or NULL. */
 static text *
@@ -55,4 +56,35 @@ kv_drop_table_sql(PG_FUNCTION_ARGS)
 {
 	kv_table_drop(table_argument(fcinfo, 0));
 	PG_RETURN_VOID();
+}
+
+/*
+ * kv.check_item
+ *
+ * Called once for each row that is written, so it works out only once what
+ * the constraint says.  NULLs are NOT NULL's to refuse.
+ */
+Datum
+kv_check_item_sql(PG_FUNCTION_ARGS)
+{
+	KvItemCheck *check = fcinfo->flinfo->fn_extra;
+	Datum		key[KV_MAX_KEYS];
+	int			i;
+
+	if (unlikely(check == NULL))
+	{
+		check = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(KvItemCheck));
+		kv_table_check_prepare(check, fcinfo->flinfo->fn_expr);
+		fcinfo->flinfo->fn_extra = check;
+	}
+
+	for (i = 0; i < PG_NARGS(); i++)
+	{
+		if (PG_ARGISNULL(i))
+			PG_RETURN_BOOL(true);
+	}
+	for (i = 0; i < check->key.count; i++)
+		key[i] = PointerGetDatum(PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(KV_CHECK_FIRST_KEY + i)));
+	kv_table_check_row(check, PG_GETARG_OID(0), key, PG_GETARG_JSONB_P(1));
+	PG_RETURN_BOOL(true);
 }

@@ -83,6 +83,12 @@ COMMENT ON FUNCTION kv.to_dynamodb_json(jsonb) IS 'item as DynamoDB''s typed JSO
 
 /* ---- table: definition ---- */
 
+CREATE FUNCTION kv.check_item(tableoid oid, item jsonb, VARIADIC key "any") RETURNS boolean
+	AS 'MODULE_PATHNAME', 'kv_check_item_sql'
+	LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION kv.check_item(oid, jsonb, "any")
+	IS 'the CHECK of a key-value table: true, or an error that says what is wrong with the row';
+
 CREATE FUNCTION kv.create_table(
 	table_name text,
 	partition_key text,

@@ -77,6 +77,24 @@ extern void kv_table_check_rights(const KvTable *table, AclMode mode);
 /* Tells whether a row security policy applies to the current user. */
 extern bool kv_table_has_row_security(const KvTable *table);
 
+/* --- table_check.c: the CHECK constraint of every table --- */
+
+#define KV_CHECK_FIRST_KEY	2	/* kv.check_item(tableoid, item, partition key [, sort key]) */
+
+/* What one call of kv.check_item in a constraint knows; kept as long as the expression. */
+typedef struct KvItemCheck
+{
+	Oid			relid;			/* the relation whose names key has */
+	KvKeySchema key;
+	AttrNumber	attno[KV_MAX_KEYS];
+} KvItemCheck;
+
+/* Reads from the call's expression which columns are the keys; an error if it is not a call with columns. */
+extern void kv_table_check_prepare(KvItemCheck *check, Node *call);
+
+/* Raises KV007 unless the row may be in a key-value table; key and rest detoasted. */
+extern void kv_table_check_row(KvItemCheck *check, Oid relid, const Datum *key, Jsonb *rest);
+
 /* --- table_create.c, table_describe.c --- */
 
 typedef struct KvCreateTable

@@ -226,7 +226,10 @@ create_root(const TableDefinition *definition)
 						 key_column_type(key->attribute[i].type));
 	appendStringInfo(&command, "%s pg_catalog.jsonb NOT NULL DEFAULT '{}'::pg_catalog.jsonb, ",
 					 KV_ITEM_COLUMN);
-	appendStringInfo(&command, "PRIMARY KEY (%s)) ", key_column_list(key));
+	appendStringInfo(&command, "PRIMARY KEY (%s), ", key_column_list(key));
+	appendStringInfo(&command, "CONSTRAINT %s CHECK (kv.check_item(tableoid, %s, %s))) ",
+					 quote_identifier(makeObjectName(definition->table_name, KV_ITEM_COLUMN, "check")),
+					 KV_ITEM_COLUMN, key_column_list(key));
 	appendStringInfo(&command, "PARTITION BY HASH (%s %s)",
 					 quote_identifier(key->attribute[0].name),
 					 key_operator_class(key->attribute[0].type));
