@@ -1,0 +1,37 @@
+/* kv_test: SQL faces of key_value's C functions, for tests only. */
+
+\echo Use "CREATE EXTENSION kv_test" to load this file. \quit
+
+/* kv_test's symbols come from here. */
+LOAD 'key_value';
+
+/* ---- kv_test_item.c: keys as names, types and texts (binary: base64) ---- */
+
+CREATE FUNCTION kv_test.jsonb_identical(a jsonb, b jsonb) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'kv_test_jsonb_identical' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.normalize(item jsonb) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'kv_test_normalize' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.normalize_is_free(item jsonb) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'kv_test_normalize_is_free' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.check_rest(names text[], types text, rest jsonb) RETURNS void
+	AS 'MODULE_PATHNAME', 'kv_test_check_rest' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.join(names text[], types text, key text[], rest jsonb, repeat int = 1) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'kv_test_join' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.split(names text[], types text, whole jsonb, repeat int = 1, OUT key text[], OUT rest jsonb)
+	AS 'MODULE_PATHNAME', 'kv_test_split' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.key_from_json(names text[], types text, key jsonb) RETURNS text[]
+	AS 'MODULE_PATHNAME', 'kv_test_key_from_json' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.key_to_json(names text[], types text, key text[]) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'kv_test_key_to_json' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.key_to_value(type text, key text) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'kv_test_key_to_value' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.key_compare(type text, a text, b text) RETURNS int
+	AS 'MODULE_PATHNAME', 'kv_test_key_compare' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.check_number_key(key numeric) RETURNS void
+	AS 'MODULE_PATHNAME', 'kv_test_check_number_key' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.check_text_key("position" int, key text) RETURNS void
+	AS 'MODULE_PATHNAME', 'kv_test_check_text_key' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.prefix_range_text(prefix text, OUT low text, OUT high text)
+	AS 'MODULE_PATHNAME', 'kv_test_prefix_range' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.prefix_range_bytea(prefix bytea, OUT low bytea, OUT high bytea)
+	AS 'MODULE_PATHNAME', 'kv_test_prefix_range' LANGUAGE C STRICT;
