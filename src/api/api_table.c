@@ -11,6 +11,7 @@
 
 PG_FUNCTION_INFO_V1(kv_create_table_sql);
 PG_FUNCTION_INFO_V1(kv_drop_table_sql);
+PG_FUNCTION_INFO_V1(kv_describe_table_sql);
 PG_FUNCTION_INFO_V1(kv_check_item_sql);
 
 /* Returns a text argument, or NULL. */
@@ -56,6 +57,13 @@ kv_drop_table_sql(PG_FUNCTION_ARGS)
 {
 	kv_table_drop(table_argument(fcinfo, 0));
 	PG_RETURN_VOID();
+}
+
+/* kv.describe_table */
+Datum
+kv_describe_table_sql(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_JSONB_P(kv_table_describe(table_argument(fcinfo, 0)));
 }
 
 /*

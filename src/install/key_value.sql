@@ -107,6 +107,73 @@ CREATE FUNCTION kv.drop_table(table_name regclass) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION kv.drop_table(regclass) IS 'drops a key-value table with all its items';
 
+CREATE FUNCTION kv.describe_table(table_name regclass) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'kv_describe_table_sql'
+	LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION kv.describe_table(regclass)
+	IS 'a key-value table in the shape of DynamoDB''s TableDescription; ItemCount is an estimate';
+
+/* What makes a table a key-value table is said in src/table/table.h; the two views say the same in SQL. */
+CREATE VIEW kv.tables AS
+SELECT c.oid::pg_catalog.regclass AS table_name,
+	pk.attname AS partition_key,
+	CASE pk.atttypid WHEN 'pg_catalog.text'::pg_catalog.regtype THEN 'S'
+		WHEN 'pg_catalog.numeric'::pg_catalog.regtype THEN 'N' ELSE 'B' END AS partition_key_type,
+	sk.attname AS sort_key,
+	CASE sk.atttypid WHEN 'pg_catalog.text'::pg_catalog.regtype THEN 'S'
+		WHEN 'pg_catalog.numeric'::pg_catalog.regtype THEN 'N'
+		WHEN 'pg_catalog.bytea'::pg_catalog.regtype THEN 'B' END AS sort_key_type,
+	CASE c.relkind WHEN 'r' THEN 1
+		ELSE (SELECT pg_catalog.count(*)::pg_catalog.int4 FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid)
+		END AS partitions,
+	pg_catalog.pg_get_userbyid(c.relowner) AS owner
+FROM pg_catalog.pg_class c
+	JOIN pg_catalog.pg_index i ON i.indrelid = c.oid AND i.indisprimary AND i.indisvalid AND i.indnkeyatts <= 2
+	JOIN pg_catalog.pg_attribute pk ON pk.attrelid = c.oid AND pk.attnum = i.indkey[0]
+	LEFT JOIN pg_catalog.pg_attribute sk ON sk.attrelid = c.oid AND sk.attnum = i.indkey[1] AND i.indnkeyatts = 2
+	LEFT JOIN pg_catalog.pg_am m ON m.oid = c.relam
+	LEFT JOIN pg_catalog.pg_partitioned_table p ON p.partrelid = c.oid AND p.partstrat = 'h' AND p.partnatts = 1
+	LEFT JOIN pg_catalog.pg_opclass o ON o.oid = p.partclass[0]
+WHERE (c.relkind = 'r' AND m.amname = 'key_value'
+		OR c.relkind = 'p' AND o.opcnamespace = 'kv'::pg_catalog.regnamespace
+			AND o.opcname IN ('xxh3_text_ops', 'xxh3_numeric_ops', 'xxh3_bytea_ops'))
+	AND NOT c.relispartition
+	AND NOT pg_catalog.pg_is_other_temp_schema(c.relnamespace)
+	AND (pg_catalog.pg_has_role(c.relowner, 'USAGE')
+		OR pg_catalog.has_table_privilege(c.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
+		OR pg_catalog.has_any_column_privilege(c.oid, 'SELECT, INSERT, UPDATE, REFERENCES'));
+COMMENT ON VIEW kv.tables IS 'the key-value tables on which the current user holds some right';
+COMMENT ON COLUMN kv.tables.table_name IS 'the table, as every function of kv takes it';
+COMMENT ON COLUMN kv.tables.partition_key IS 'name of the partition key attribute';
+COMMENT ON COLUMN kv.tables.partition_key_type IS 'S (string), N (number) or B (binary)';
+COMMENT ON COLUMN kv.tables.sort_key IS 'name of the sort key attribute; NULL if the table has none';
+COMMENT ON COLUMN kv.tables.sort_key_type IS 'S (string), N (number) or B (binary); NULL if there is no sort key';
+COMMENT ON COLUMN kv.tables.partitions IS 'number of partitions';
+COMMENT ON COLUMN kv.tables.owner IS 'role that owns the table';
+GRANT SELECT ON kv.tables TO PUBLIC;
+
+CREATE VIEW kv.partitions AS
+SELECT t.table_name,
+	l.oid::pg_catalog.regclass AS partition_name,
+	pg_catalog.substring(pg_catalog.pg_get_expr(l.relpartbound, l.oid), 'modulus (\d+)')::pg_catalog.int4 AS modulus,
+	pg_catalog.substring(pg_catalog.pg_get_expr(l.relpartbound, l.oid), 'remainder (\d+)')::pg_catalog.int4 AS remainder,
+	CASE WHEN l.reltuples >= 0 THEN l.reltuples::pg_catalog.int8 END AS item_count,
+	pg_catalog.pg_table_size(l.oid) AS table_bytes,
+	pg_catalog.pg_indexes_size(l.oid) AS index_bytes
+FROM kv.tables t
+	LEFT JOIN pg_catalog.pg_inherits h ON h.inhparent = t.table_name
+	JOIN pg_catalog.pg_class c ON c.oid = t.table_name
+	JOIN pg_catalog.pg_class l ON l.oid = CASE c.relkind WHEN 'p' THEN h.inhrelid ELSE c.oid END;
+COMMENT ON VIEW kv.partitions IS 'the partitions of the tables in kv.tables';
+COMMENT ON COLUMN kv.partitions.table_name IS 'the table';
+COMMENT ON COLUMN kv.partitions.partition_name IS 'the partition; the table itself if it is not partitioned';
+COMMENT ON COLUMN kv.partitions.modulus IS 'the partition takes the keys whose hash divided by this ..; NULL if the table is not partitioned';
+COMMENT ON COLUMN kv.partitions.remainder IS '.. leaves this remainder';
+COMMENT ON COLUMN kv.partitions.item_count IS 'number of items as VACUUM or ANALYZE last counted; NULL if neither has';
+COMMENT ON COLUMN kv.partitions.table_bytes IS 'size on disk in bytes, with large values, without indexes';
+COMMENT ON COLUMN kv.partitions.index_bytes IS 'size on disk of all indexes, in bytes';
+GRANT SELECT ON kv.partitions TO PUBLIC;
+
 /* ---- operation: items ---- */
 
 CREATE FUNCTION kv.get(table_name regclass, partition_key text, sort_key text = NULL) RETURNS jsonb
