@@ -23,7 +23,8 @@
 typedef enum KvExpressionKind
 {
 	KV_EXPRESSION_CONDITION,
-	KV_EXPRESSION_FILTER,
+	KV_EXPRESSION_FILTER,		/* of a query: no key attributes */
+	KV_EXPRESSION_SCAN_FILTER,	/* of a scan: key attributes as well */
 	KV_EXPRESSION_KEY_CONDITION,
 	KV_EXPRESSION_PROJECTION,
 	KV_EXPRESSION_UPDATE
@@ -41,7 +42,7 @@ extern void kv_placeholders_check_used(const KvPlaceholders *placeholders);
 /* A condition or filter, bound. */
 typedef struct KvCondition KvCondition;
 
-/* Binds a condition; for a filter, key attributes of the schema are refused. */
+/* Binds a condition; in the filter of a query, key attributes of the schema are refused (API reference, Query, FilterExpression). */
 extern KvCondition *kv_condition_bind(KvExpressionKind kind, text *expression,
 									  KvPlaceholders *placeholders, const KvKeySchema *schema);
 

@@ -23,6 +23,7 @@ kv_expression_kind_name(KvExpressionKind kind)
 		case KV_EXPRESSION_CONDITION:
 			return "ConditionExpression";
 		case KV_EXPRESSION_FILTER:
+		case KV_EXPRESSION_SCAN_FILTER:
 			return "FilterExpression";
 		case KV_EXPRESSION_KEY_CONDITION:
 			return "KeyConditionExpression";

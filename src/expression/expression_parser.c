@@ -181,7 +181,7 @@ kv_parse_path(KvParser *parser)
 {
 	KvTree	   *tree = parser->tree;
 	KvPathStep	step[KV_MAX_DEPTH];
-	KvPath		path;
+	KvDocumentPath		path;
 
 	path.span = parser->lexer.span;
 	parse_name_step(parser, &step[0]);
@@ -208,8 +208,8 @@ kv_parse_path(KvParser *parser)
 	if (tree->path_count == parser->path_space)
 	{
 		parser->path_space = Max(4, 2 * parser->path_space);
-		tree->path = tree->path ? repalloc(tree->path, parser->path_space * sizeof(KvPath)) :
-			palloc(parser->path_space * sizeof(KvPath));
+		tree->path = tree->path ? repalloc(tree->path, parser->path_space * sizeof(KvDocumentPath)) :
+			palloc(parser->path_space * sizeof(KvDocumentPath));
 	}
 	tree->path[tree->path_count] = path;
 	return tree->path_count++;
@@ -583,6 +583,7 @@ kv_expression_parse(const KvSource *source)
 	{
 		case KV_EXPRESSION_CONDITION:
 		case KV_EXPRESSION_FILTER:
+		case KV_EXPRESSION_SCAN_FILTER:
 		case KV_EXPRESSION_KEY_CONDITION:
 			parser.tree->root = check_condition(&parser, parse_or(&parser));
 			break;

@@ -164,7 +164,7 @@ operand_from_key(KvKeyType type, Datum key, KvOperand *result)
 bool
 kv_path_find(const KvBinding *binding, int path, const KvItemView *view, KvOperand *result)
 {
-	const KvPath *steps = &binding->tree->path[path];
+	const KvDocumentPath *steps = &binding->tree->path[path];
 	int			key = binding->path_key[path];
 	JsonbContainer *container;
 	JsonbValue	value;
@@ -281,7 +281,7 @@ child_for_step(KvPathNode *node, const KvBinding *binding, int path, const KvPat
 void
 kv_path_node_add(KvPathNode *root, const KvBinding *binding, int path, int leaf)
 {
-	const KvPath *steps = &binding->tree->path[path];
+	const KvDocumentPath *steps = &binding->tree->path[path];
 	KvPathNode *node = root;
 
 	for (int i = 0; i < steps->step_count; i++)

@@ -131,8 +131,7 @@ read_values(KvPlaceholders *placeholders, Jsonb *values)
 		}
 		else if (token == WJB_VALUE)
 		{
-			placeholders->value[i].value.value = part;
-			placeholders->value[i].value.type = kv_value_type(&part);
+			kv_operand_from_value(&part, &placeholders->value[i].value);
 			i++;
 		}
 	}

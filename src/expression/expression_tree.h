@@ -100,12 +100,12 @@ typedef struct KvPathStep
 } KvPathStep;
 
 /* A document path; the first step is a name. */
-typedef struct KvPath
+typedef struct KvDocumentPath
 {
 	KvSpan		span;
 	int			step_count;
 	KvPathStep *step;
-} KvPath;
+} KvDocumentPath;
 
 typedef enum KvNodeType
 {
@@ -173,7 +173,7 @@ typedef struct KvTree
 {
 	KvSource	source;			/* with a copy of the text that the tree owns */
 	int			path_count;
-	KvPath	   *path;
+	KvDocumentPath	   *path;
 	int			name_count;
 	KvReference *name;
 	int			value_count;
@@ -229,12 +229,12 @@ typedef struct KvName
 	int			length;
 } KvName;
 
-/* One side of a comparison, an argument, a value to be set. */
+/* One side of a comparison, an argument, a value to be set.  Points into the item, the placeholders or the key. */
 typedef struct KvOperand
 {
 	KvValueType type;
-	JsonbValue	value;			/* jbvBinary for containers; not set for a binary that only has bytes */
-	bytea	   *bytes;			/* of a binary; NULL until asked for by kv_operand_bytes */
+	JsonbValue	value;			/* jbvBinary for containers; not set where bytes is */
+	bytea	   *bytes;			/* of a binary that is a key attribute; else NULL */
 } KvOperand;
 
 typedef struct KvBinding
@@ -298,6 +298,39 @@ extern KvPathNode *kv_path_node_create(void);
 
 /* Adds a path; an error if it overlaps or conflicts with one that is there. */
 extern void kv_path_node_add(KvPathNode *root, const KvBinding *binding, int path, int leaf);
+
+/* --- operands: expression_compare.c --- */
+
+/* Tells whether two operands are of one type and equal. */
+extern bool kv_operand_equal(const KvOperand *a, const KvOperand *b);
+
+/* Tells whether operands of this type have an order: strings, numbers, binaries. */
+extern bool kv_operand_is_ordered(const KvOperand *operand);
+
+/* Orders two operands of one type that has an order. */
+extern int	kv_operand_compare(const KvOperand *a, const KvOperand *b);
+
+/* Makes an operand of a value. */
+extern void kv_operand_from_value(const JsonbValue *value, KvOperand *operand);
+
+/* Gives an operand as a value of an item, a key's bytes as a marker. */
+extern void kv_operand_to_value(const KvOperand *operand, JsonbValue *value);
+
+/* --- conditions: expression_condition_check.c --- */
+
+/* Raises an error if something is wrong with a condition whatever the item. */
+extern void kv_condition_check(const KvBinding *binding);
+
+/* --- functions in conditions: expression_function.c --- */
+
+extern bool kv_function_begins_with(const KvOperand *operand, const KvOperand *prefix);
+extern bool kv_function_contains(const KvOperand *operand, const KvOperand *part);
+
+/* Gives the size of an operand; false if it has none. */
+extern bool kv_function_size(const KvOperand *operand, int64 *size);
+
+/* Finds a type by its name; false if there is none. */
+extern bool kv_function_type_of_name(const KvOperand *name, KvValueType *type);
 
 /* --- projection of a path tree: expression_projection.c --- */
 

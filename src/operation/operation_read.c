@@ -207,8 +207,8 @@ kv_read_begin(const KvReadRequest *request)
 	else
 		start_scan(read, request);
 	if (request->filter)
-		read->filter = kv_condition_bind(KV_EXPRESSION_FILTER, request->filter,
-										 placeholders, &read->table->key);
+		read->filter = kv_condition_bind(request->key_condition ? KV_EXPRESSION_FILTER : KV_EXPRESSION_SCAN_FILTER,
+										 request->filter, placeholders, &read->table->key);
 	if (request->projection)
 		read->projection = kv_projection_bind(request->projection, placeholders, &read->table->key);
 	kv_placeholders_check_used(placeholders);
