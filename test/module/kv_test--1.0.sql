@@ -35,3 +35,15 @@ CREATE FUNCTION kv_test.prefix_range_text(prefix text, OUT low text, OUT high te
 	AS 'MODULE_PATHNAME', 'kv_test_prefix_range' LANGUAGE C STRICT;
 CREATE FUNCTION kv_test.prefix_range_bytea(prefix bytea, OUT low bytea, OUT high bytea)
 	AS 'MODULE_PATHNAME', 'kv_test_prefix_range' LANGUAGE C STRICT;
+
+/* ---- kv_test_expression.c: an item is its rest (NULL: no item) and its key as texts ---- */
+
+CREATE FUNCTION kv_test.condition(expression text, rest jsonb, attribute_values jsonb = NULL, attribute_names jsonb = NULL,
+		key text[] = '{p,s}', key_names text[] = '{pk,sk}', types text = 'SS', kind text = 'condition', repeat int = 1) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'kv_test_condition' LANGUAGE C;
+CREATE FUNCTION kv_test.key_condition(expression text, rest jsonb = NULL, attribute_values jsonb = NULL, attribute_names jsonb = NULL,
+		key text[] = '{p,s}', key_names text[] = '{pk,sk}', types text = 'SS') RETURNS text
+	AS 'MODULE_PATHNAME', 'kv_test_key_condition' LANGUAGE C;
+CREATE FUNCTION kv_test.projection(expression text, rest jsonb, attribute_values jsonb = NULL, attribute_names jsonb = NULL,
+		key text[] = '{p,s}', key_names text[] = '{pk,sk}', types text = 'SS') RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'kv_test_projection' LANGUAGE C;
