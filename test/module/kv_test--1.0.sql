@@ -47,3 +47,26 @@ CREATE FUNCTION kv_test.key_condition(expression text, rest jsonb = NULL, attrib
 CREATE FUNCTION kv_test.projection(expression text, rest jsonb, attribute_values jsonb = NULL, attribute_names jsonb = NULL,
 		key text[] = '{p,s}', key_names text[] = '{pk,sk}', types text = 'SS') RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'kv_test_projection' LANGUAGE C;
+
+/* ---- kv_test_table.c ---- */
+
+GRANT USAGE ON SCHEMA kv_test TO PUBLIC;
+
+CREATE FUNCTION kv_test.route(table_name regclass, key text) RETURNS regclass
+	AS 'MODULE_PATHNAME', 'kv_test_route' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.route(table_name regclass, key numeric) RETURNS regclass
+	AS 'MODULE_PATHNAME', 'kv_test_route' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.route(table_name regclass, key bytea) RETURNS regclass
+	AS 'MODULE_PATHNAME', 'kv_test_route' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.lookup(relation regclass) RETURNS text
+	AS 'MODULE_PATHNAME', 'kv_test_lookup' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.leaf(table_name regclass, leaf int) RETURNS text
+	AS 'MODULE_PATHNAME', 'kv_test_leaf' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.hold(table_name regclass, command text) RETURNS text
+	AS 'MODULE_PATHNAME', 'kv_test_hold' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.hold_leaf(table_name regclass, leaf int, command text) RETURNS text
+	AS 'MODULE_PATHNAME', 'kv_test_hold_leaf' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.check_rights(table_name regclass, letters text) RETURNS void
+	AS 'MODULE_PATHNAME', 'kv_test_check_rights' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.has_row_security(table_name regclass) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'kv_test_has_row_security' LANGUAGE C STRICT;
