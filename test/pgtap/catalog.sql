@@ -34,9 +34,9 @@ SELECT col_type_is('test', 'messages', 'pk', 'text', 'pk is text');
 SELECT col_type_is('test', 'messages', 'sk', 'text', 'sk is text');
 SELECT col_type_is('test', 'messages', 'item', 'jsonb', 'item is jsonb');
 SELECT results_eq(
-	$$SELECT attname::text, c.collname::text, attnotnull FROM pg_attribute a LEFT JOIN pg_collation c ON c.oid = attcollation
+	$$SELECT attname, c.collname, attnotnull FROM pg_attribute a LEFT JOIN pg_collation c ON c.oid = attcollation
 	  WHERE attrelid = 'test.messages'::regclass AND attnum > 0 ORDER BY attnum$$,
-	$$VALUES ('pk', 'C', true), ('sk', 'C', true), ('item', NULL, true)$$, 'keys compare by bytes, nothing is null');
+	$$VALUES ('pk'::name, 'C'::name, true), ('sk', 'C', true), ('item', NULL, true)$$, 'keys compare by bytes, nothing is null');
 SELECT col_default_is('test', 'messages', 'item', '{}', 'an item is empty by default');
 SELECT col_is_pk('test', 'messages', ARRAY['pk', 'sk'], 'the primary key is the key');
 SELECT is((SELECT count(*) FROM pg_constraint WHERE conrelid = 'test.messages'::regclass AND contype = 'c'), 1::bigint, 'one CHECK');

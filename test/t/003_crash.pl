@@ -51,6 +51,7 @@ crash('the whole server', sub {
 	{
 		last if $node->start(fail_ok => 1);
 		usleep(100_000);
+		$node->stop('fast', fail_ok => 1);
 	}
 });
 crash('one backend', sub {
