@@ -334,6 +334,23 @@ kv_number_from_text(const char *text, int length, const KvPath *path)
 																   Int32GetDatum(-1))));
 }
 
+/* Returns a number as a message shows it: as it is, unless that takes many zeros or digits. */
+static const char *
+number_text(KvNumberState state, Numeric number)
+{
+	NumberParts parts;
+	NumberFacts facts = {0};
+
+	take_apart(number, &parts);
+	if (!parts.special)
+		find_facts(&parts, &facts);
+	if (parts.special ||
+		(state == KV_NUMBER_TOO_LONG && facts.significant <= MAX_SHOWN &&
+		 Max(facts.exponent, facts.dscale) <= MAX_SHOWN))
+		return DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(number)));
+	return numeric_out_sci(number, Min(facts.significant - 1, MAX_DIGITS));
+}
+
 /* Raises the error for a number that does not fit. */
 void
 kv_number_report(KvNumberState state, Numeric number, const char *text, const KvPath *path)
@@ -341,11 +358,7 @@ kv_number_report(KvNumberState state, Numeric number, const char *text, const Kv
 	const char *place = path == NULL ? "" : psprintf(" of attribute \"%s\"", kv_path_text(path));
 
 	if (text == NULL)
-	{
-		char	   *whole = DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(number)));
-
-		text = strlen(whole) > MAX_SHOWN ? numeric_out_sci(number, MAX_DIGITS + 1) : whole;
-	}
+		text = number_text(state, number);
 	if (state == KV_NUMBER_TOO_LONG)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),

@@ -116,6 +116,20 @@ from_typed_container(JsonbParseState **state, const JsonbContainer *container, i
 	return pushJsonbValue(state, walk.is_object ? WJB_END_OBJECT : WJB_END_ARRAY, NULL);
 }
 
+/* Raises an error unless the value is a string in base64. */
+static void
+check_base64(KvValueType type, const JsonbValue *value, const KvPath *path)
+{
+	int			byte_count;
+
+	if (value->type != jbvString ||
+		kv_base64_check(value->val.string.val, value->val.string.len, &byte_count) == KV_BASE64_INVALID)
+		report_content(type,
+					   type == KV_TYPE_BINARY ?
+					   "a string in base64, padded with \"=\"" :
+					   "an array of strings in base64, padded with \"=\"", path);
+}
+
 /* Pushes a set, its members in the order given. */
 static void
 from_typed_set(JsonbParseState **state, KvValueType type, const JsonbContainer *container, const KvPath *path)
@@ -129,7 +143,9 @@ from_typed_set(JsonbParseState **state, KvValueType type, const JsonbContainer *
 	while (kv_walk_next(&walk, &step.name, &step.name_length, &member))
 	{
 		step.index = walk.index - 1;
-		if (member.type != jbvString)
+		if (type == KV_TYPE_BINARY_SET)
+			check_base64(type, &member, path);
+		else if (member.type != jbvString)
 			report_content(type, "an array of strings", path);
 		if (type == KV_TYPE_NUMBER_SET)
 		{
@@ -149,9 +165,9 @@ from_typed_marker(JsonbParseState **state, KvValueType type, JsonbValue *content
 {
 	const char *name = kv_marker_name(type);
 
-	if (type == KV_TYPE_BINARY && content->type != jbvString)
-		report_content(type, "a string in base64", path);
-	if (type != KV_TYPE_BINARY && !is_container(content, JB_FARRAY))
+	if (type == KV_TYPE_BINARY)
+		check_base64(type, content, path);
+	else if (!is_container(content, JB_FARRAY))
 		report_content(type, "an array of strings", path);
 
 	pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
@@ -248,7 +264,7 @@ kv_item_from_typed(Jsonb *typed)
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("typed JSON is not an object of attributes")));
 	item = from_typed_container(&state, &typed->root, 0, NULL);
-	/* Sorts sets; checks base64, duplicates, depth. */
+	/* Sorts sets; checks duplicates, names, depth. */
 	return kv_item_normalize(JsonbValueToJsonb(item));
 }
 

@@ -368,10 +368,14 @@ kv_item_normalize(Jsonb *value)
 
 	if (JB_ROOT_IS_SCALAR(value))
 	{
+		KvWalk		walk;
+		const char *name;
+		int			name_length;
 		JsonbValue	scalar;
 
 		/* Only a number can be other than normal. */
-		(void) JsonbExtractScalar(&value->root, &scalar);
+		kv_walk_start(&walk, &value->root);
+		(void) kv_walk_next(&walk, &name, &name_length, &scalar);
 		if (scalar.type != jbvNumeric || scan_number(scalar.val.numeric, NULL))
 			return value;
 		scalar.val.numeric = kv_number_normalize_at(scalar.val.numeric, NULL);
