@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/partition.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
@@ -270,7 +271,8 @@ kv_table_refuse(Oid relid, const KvTable *table)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_NOT_A_TABLE),
 				 errmsg("\"%s\" is a partition, not a key-value table", name),
-				 errhint("Name the partitioned table that it belongs to.")));
+				 errhint("Name the table that it belongs to, \"%s\".",
+						 get_rel_name(get_partition_parent(relid, true)))));
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_NOT_A_TABLE),
 			 errmsg("\"%s\" is not usable as a key-value table", name),

@@ -119,7 +119,8 @@ choose_schema(TableDefinition *definition, text *table_name)
 	if (OidIsValid(existing))
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_RESOURCE_IN_USE),
-				 errmsg("relation %s already exists", definition->qualified_name)));
+				 errmsg("relation \"%s\" already exists in schema \"%s\"",
+						definition->table_name, definition->schema_name)));
 }
 
 /* Checks all arguments of kv.create_table. */

@@ -112,8 +112,9 @@ kv_table_parse_name(text *name)
 		next++;
 	}
 
-	/* regclass reads digits as an OID, so such a name could not be used unquoted. */
-	if (parts == 1 && !quoted && strspn(part[0], "0123456789") == strlen(part[0]))
+	/* regclass reads digits as an OID and a dash as none, so such a name could not be used. */
+	if (parts == 1 && !quoted &&
+		(strspn(part[0], "0123456789") == strlen(part[0]) || strcmp(part[0], "-") == 0))
 		refuse_name(whole);
 
 	if (parts == 1)
