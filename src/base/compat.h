@@ -8,6 +8,10 @@
 #ifndef KV_BASE_COMPAT_H
 #define KV_BASE_COMPAT_H
 
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "utils/rel.h"
+
 #if PG_VERSION_NUM < 150000
 #error "key_value needs PostgreSQL 15 or newer"
 #endif
@@ -30,5 +34,61 @@
 #define kv_compat_owns_relation(relid, role) object_ownercheck(RelationRelationId, relid, role)
 #define kv_compat_owns_schema(nspid, role) object_ownercheck(NamespaceRelationId, nspid, role)
 #endif
+
+/*
+ * 16: a table access method's tuple_update says which indexes need entries,
+ * before only whether any does.  Can go with 15.
+ */
+#if PG_VERSION_NUM < 160000
+#define KvCompatUpdateIndexes bool
+#else
+#define KvCompatUpdateIndexes TU_UpdateIndexes
+#endif
+
+/* 16: _bt_search() takes the heap; 17: it takes no snapshot any more.  Can go with 16. */
+#if PG_VERSION_NUM < 160000
+#define kv_compat_bt_search(index, heap, key, buffer, access) _bt_search(index, key, buffer, access, NULL)
+#elif PG_VERSION_NUM < 170000
+#define kv_compat_bt_search(index, heap, key, buffer, access) _bt_search(index, heap, key, buffer, access, NULL)
+#else
+#define kv_compat_bt_search(index, heap, key, buffer, access) _bt_search(index, heap, key, buffer, access)
+#endif
+
+/* 16: relation files are named by a locator.  Can go with 15. */
+#if PG_VERSION_NUM < 160000
+#define kv_compat_file_number(relation) ((relation)->rd_node.relNode)
+#else
+#define kv_compat_file_number(relation) ((relation)->rd_locator.relNumber)
+#endif
+
+/* 17: a backend's transaction number has moved into a struct.  Can go with 16. */
+#if PG_VERSION_NUM < 170000
+#define kv_compat_my_lxid() (MyProc->lxid)
+#else
+#define kv_compat_my_lxid() (MyProc->vxid.lxid)
+#endif
+
+/*
+ * 16: a relation is extended by ExtendBufferedRel(), before by reading P_NEW
+ * under the extension lock.  Returns the new page's buffer, pinned, the page
+ * all zeros.  Can go with 15.
+ */
+static inline Buffer
+kv_compat_extend_relation(Relation relation)
+{
+#if PG_VERSION_NUM < 160000
+	bool		need_lock = !RELATION_IS_LOCAL(relation);
+	Buffer		buffer;
+
+	if (need_lock)
+		LockRelationForExtension(relation, ExclusiveLock);
+	buffer = ReadBufferExtended(relation, MAIN_FORKNUM, P_NEW, RBM_NORMAL, NULL);
+	if (need_lock)
+		UnlockRelationForExtension(relation, ExclusiveLock);
+	return buffer;
+#else
+	return ExtendBufferedRel(BMR_REL(relation), MAIN_FORKNUM, NULL, 0);
+#endif
+}
 
 #endif							/* KV_BASE_COMPAT_H */
