@@ -71,7 +71,15 @@ extern KvUpdate *kv_update_bind(text *expression, KvPlaceholders *placeholders,
 /* Returns the rest of the item after the update; view NULL is an item that does not exist. */
 extern Jsonb *kv_update_apply(const KvUpdate *update, const KvItemView *view);
 
-/* Returns the paths that the update names, as they are in the item, in their nested shape (UPDATED_OLD, UPDATED_NEW). */
+/* Tells whether the update only takes away (REMOVE, DELETE): an item that does not exist is then not created. */
+extern bool kv_update_only_removes(const KvUpdate *update);
+
+/*
+ * Returns the paths that the update names, as they are in the item, in their
+ * nested shape: UPDATED_OLD of the item before the update, UPDATED_NEW of the
+ * item after it.  A path is looked up as it is written even where list
+ * elements have moved, as DynamoDB does.  An empty object if nothing is there.
+ */
 extern Jsonb *kv_update_touched(const KvUpdate *update, const KvItemView *view);
 
 #endif							/* KV_EXPRESSION_EXPRESSION_H */

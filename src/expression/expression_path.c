@@ -73,6 +73,18 @@ kv_path_finish_map(JsonbPair *pair, int count, JsonbValue *result)
 	result->val.object.pairs = pair;
 }
 
+/* Gives the name that users see of the only key of a map inside an item, which is no marker. */
+KvName
+kv_path_unescape_name(KvName name)
+{
+	if (kv_path_name_is_marker(name))
+	{
+		name.data++;
+		name.length--;
+	}
+	return name;
+}
+
 /* Returns the only key of a one-key map. */
 static KvName
 only_key(const JsonbContainer *map)

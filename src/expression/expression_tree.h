@@ -277,6 +277,9 @@ extern void kv_path_name_to_key(KvName name, JsonbValue *key);
 /* Makes a map inside an item of pairs sorted by the names that users see; an only key that would read as a marker gets its "$". */
 extern void kv_path_finish_map(JsonbPair *pair, int count, JsonbValue *result);
 
+/* Gives the name that users see of the only key of a map inside an item. */
+extern KvName kv_path_unescape_name(KvName name);
+
 /* Tells whether a value is a container that path steps can enter, which markers are not. */
 extern bool kv_path_can_enter(const JsonbValue *value);
 
@@ -335,6 +338,21 @@ extern bool kv_function_type_of_name(const KvOperand *name, KvValueType *type);
 /* --- projection of a path tree: expression_projection.c --- */
 
 extern Jsonb *kv_path_node_project(const KvPathNode *root, const KvItemView *view);
+
+/* --- updates: expression_update_check.c, expression_update_value.c, expression_set.c --- */
+
+/* Raises an error if something is wrong with an update whatever the item. */
+extern void kv_update_check(const KvBinding *binding);
+
+/* Gives the value that an action leaves at its path, where old (NULL: nothing) was; false if it leaves nothing. */
+extern bool kv_update_value(const KvBinding *binding, const KvItemView *view, int action,
+							const JsonbValue *old, JsonbValue *result);
+
+/* Gives the union of two sets of one type. */
+extern void kv_set_union(const KvOperand *a, const KvOperand *b, JsonbValue *result);
+
+/* Gives the members of a that are not in b; false if there are none. */
+extern bool kv_set_difference(const KvOperand *a, const KvOperand *b, JsonbValue *result);
 
 /* --- results: expression_writer.c --- */
 

@@ -21,6 +21,9 @@
 PG_FUNCTION_INFO_V1(kv_test_condition);
 PG_FUNCTION_INFO_V1(kv_test_key_condition);
 PG_FUNCTION_INFO_V1(kv_test_projection);
+PG_FUNCTION_INFO_V1(kv_test_update);
+PG_FUNCTION_INFO_V1(kv_test_update_touched);
+PG_FUNCTION_INFO_V1(kv_test_update_only_removes);
 
 /* The arguments that the functions have in common. */
 typedef struct Call
@@ -152,4 +155,72 @@ kv_test_projection(PG_FUNCTION_ARGS)
 	projection = kv_projection_bind(call.expression, call.placeholders, &call.schema);
 	kv_placeholders_check_used(call.placeholders);
 	PG_RETURN_JSONB_P(kv_projection_apply(projection, call.item));
+}
+
+/* Binds the update of a call. */
+static KvUpdate *
+bind_update(Call *call)
+{
+	KvUpdate   *update = kv_update_bind(call->expression, call->placeholders, &call->schema);
+
+	kv_placeholders_check_used(call->placeholders);
+	return update;
+}
+
+/* kv_update_bind(), kv_update_apply() as often as repeat says; the result must be in normal form, byte for byte */
+Datum
+kv_test_update(PG_FUNCTION_ARGS)
+{
+	Call		call;
+	int			repeat = PG_GETARG_INT32(7);
+	KvUpdate   *update;
+	Jsonb	   *result = NULL;
+	MemoryContext context;
+	Jsonb	   *rebuilt;
+
+	read_call(fcinfo, &call);
+	update = bind_update(&call);
+	context = AllocSetContextCreate(CurrentMemoryContext, "update", ALLOCSET_DEFAULT_SIZES);
+	for (int i = 0; i < repeat; i++)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(context);
+
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextReset(context);
+		result = kv_update_apply(update, call.item);
+		MemoryContextSwitchTo(caller);
+	}
+	kv_item_check_rest(&call.schema, result);
+	rebuilt = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(JsonbToCString(NULL, &result->root, VARSIZE(result)))));
+	if (VARSIZE(rebuilt) != VARSIZE(result) || memcmp(rebuilt, result, VARSIZE(result)) != 0)
+		elog(ERROR, "the updated item is not what core would have written");
+	PG_RETURN_JSONB_P(result);
+}
+
+/* kv_update_touched() of the item before the update, or after it */
+Datum
+kv_test_update_touched(PG_FUNCTION_ARGS)
+{
+	Call		call;
+	bool		after = PG_GETARG_BOOL(7);
+	KvUpdate   *update;
+	KvItemView	view;
+
+	read_call(fcinfo, &call);
+	update = bind_update(&call);
+	if (!after)
+		PG_RETURN_JSONB_P(kv_update_touched(update, call.item));
+	view = call.view;
+	view.rest = kv_update_apply(update, call.item);
+	PG_RETURN_JSONB_P(kv_update_touched(update, &view));
+}
+
+/* kv_update_only_removes() */
+Datum
+kv_test_update_only_removes(PG_FUNCTION_ARGS)
+{
+	Call		call;
+
+	read_call(fcinfo, &call);
+	PG_RETURN_BOOL(kv_update_only_removes(bind_update(&call)));
 }
