@@ -47,6 +47,15 @@ CREATE FUNCTION kv_test.key_condition(expression text, rest jsonb = NULL, attrib
 CREATE FUNCTION kv_test.projection(expression text, rest jsonb, attribute_values jsonb = NULL, attribute_names jsonb = NULL,
 		key text[] = '{p,s}', key_names text[] = '{pk,sk}', types text = 'SS') RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'kv_test_projection' LANGUAGE C;
+CREATE FUNCTION kv_test.update(expression text, rest jsonb, attribute_values jsonb = NULL, attribute_names jsonb = NULL,
+		key text[] = '{p,s}', key_names text[] = '{pk,sk}', types text = 'SS', repeat int = 1) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'kv_test_update' LANGUAGE C;
+CREATE FUNCTION kv_test.update_touched(expression text, rest jsonb, attribute_values jsonb = NULL, attribute_names jsonb = NULL,
+		key text[] = '{p,s}', key_names text[] = '{pk,sk}', types text = 'SS', after boolean = true) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'kv_test_update_touched' LANGUAGE C;
+CREATE FUNCTION kv_test.update_only_removes(expression text, rest jsonb = NULL, attribute_values jsonb = NULL, attribute_names jsonb = NULL,
+		key text[] = '{p,s}', key_names text[] = '{pk,sk}', types text = 'SS') RETURNS boolean
+	AS 'MODULE_PATHNAME', 'kv_test_update_only_removes' LANGUAGE C;
 
 /* ---- kv_test_table.c ---- */
 
@@ -70,13 +79,3 @@ CREATE FUNCTION kv_test.check_rights(table_name regclass, letters text) RETURNS 
 	AS 'MODULE_PATHNAME', 'kv_test_check_rights' LANGUAGE C STRICT;
 CREATE FUNCTION kv_test.has_row_security(table_name regclass) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'kv_test_has_row_security' LANGUAGE C STRICT;
-
-CREATE FUNCTION kv_test.update(expression text, rest jsonb, attribute_values jsonb = NULL, attribute_names jsonb = NULL,
-		key text[] = '{p,s}', key_names text[] = '{pk,sk}', types text = 'SS', repeat int = 1) RETURNS jsonb
-	AS 'MODULE_PATHNAME', 'kv_test_update' LANGUAGE C;
-CREATE FUNCTION kv_test.update_touched(expression text, rest jsonb, attribute_values jsonb = NULL, attribute_names jsonb = NULL,
-		key text[] = '{p,s}', key_names text[] = '{pk,sk}', types text = 'SS', after boolean = true) RETURNS jsonb
-	AS 'MODULE_PATHNAME', 'kv_test_update_touched' LANGUAGE C;
-CREATE FUNCTION kv_test.update_only_removes(expression text, rest jsonb = NULL, attribute_values jsonb = NULL, attribute_names jsonb = NULL,
-		key text[] = '{p,s}', key_names text[] = '{pk,sk}', types text = 'SS') RETURNS boolean
-	AS 'MODULE_PATHNAME', 'kv_test_update_only_removes' LANGUAGE C;
