@@ -91,4 +91,28 @@ kv_compat_extend_relation(Relation relation)
 #endif
 }
 
+/* 16: takes the parent relation instead of relids. Can go with 15. */
+#if PG_VERSION_NUM < 160000
+#define kv_compat_adjust_child_attrs(root, node, child_rel) \
+	adjust_appendrel_attrs_multilevel(root, node, (child_rel)->relids, (child_rel)->top_parent_relids)
+#else
+#define kv_compat_adjust_child_attrs(root, node, child_rel) \
+	adjust_appendrel_attrs_multilevel(root, node, child_rel, (child_rel)->top_parent)
+#endif
+
+/* 16: the user to check as moved from the range table entry to its permission info. Can go with 15. */
+#if PG_VERSION_NUM < 160000
+#define kv_compat_check_as_user(root, rte) ((rte)->checkAsUser)
+#else
+#define kv_compat_check_as_user(root, rte) \
+	((rte)->perminfoindex != 0 ? getRTEPermissionInfo((root)->parse->rteperminfos, rte)->checkAsUser : InvalidOid)
+#endif
+
+/* 18: disabled nodes are counted instead of made expensive. Can go with 17. */
+#if PG_VERSION_NUM < 180000
+#define kv_compat_disable_path(path) ((void) 0)
+#else
+#define kv_compat_disable_path(path) ((path)->disabled_nodes = 1000)
+#endif
+
 #endif							/* KV_BASE_COMPAT_H */

@@ -66,6 +66,9 @@ extern KvTable *kv_table_lookup(Oid relid);
 /* Returns the leaf for a partition key value: an index into leaf_relid.  Error KV007 if no partition takes it. */
 extern int	kv_table_route(KvTable *table, Datum partition_key);
 
+/* The same without an error: -1 if no partition takes it. */
+extern int	kv_table_find_leaf(KvTable *table, Datum partition_key);
+
 /* Returns what is known of a leaf.  The leaf must be locked (or be about to be locked by the caller, who then calls again). */
 extern const KvLeaf *kv_table_leaf(KvTable *table, int leaf);
 

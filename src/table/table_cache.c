@@ -311,21 +311,27 @@ refuse_route(const KvTable *table, Datum partition_key)
 			 errhint("A partition was detached or dropped; attach one for its share of the hash.")));
 }
 
+/* Returns the leaf for a partition key value, an index into leaf_relid, or -1 if no partition takes it. */
+int
+kv_table_find_leaf(KvTable *table, Datum partition_key)
+{
+	const KvTablePrivate *private_data = table->private_data;
+	uint64		hash;
+
+	if (!table->partitioned)
+		return 0;
+	if (unlikely(private_data->modulus == 0))
+		return -1;
+	hash = kv_table_hash(table->key.attribute[0].type, partition_key);
+	return private_data->leaf_by_remainder[hash % (uint64) private_data->modulus];
+}
+
 /* Returns the leaf for a partition key value: an index into leaf_relid. */
 int
 kv_table_route(KvTable *table, Datum partition_key)
 {
-	const KvTablePrivate *private_data = table->private_data;
-	int			leaf = -1;
+	int			leaf = kv_table_find_leaf(table, partition_key);
 
-	if (!table->partitioned)
-		return 0;
-	if (likely(private_data->modulus > 0))
-	{
-		uint64		hash = kv_table_hash(table->key.attribute[0].type, partition_key);
-
-		leaf = private_data->leaf_by_remainder[hash % (uint64) private_data->modulus];
-	}
 	if (unlikely(leaf < 0))
 		refuse_route(table, partition_key);
 	return leaf;

@@ -1,0 +1,448 @@
+/*
+ * scan_exec.c
+ *	  Runs the nodes: routes, opens leaves when they are needed, reads through
+ *	  the store's cursor, and lets ExecScan filter and project.
+ *
+ * Rows are handed on in the cursor's own slot, without a copy.  Core compiles
+ * the expressions of a custom scan for virtual slots, which have all their
+ * columns at hand, so a row's columns are taken apart here, as far as they
+ * are used (PostgreSQL 16 lets a node name its slot type, with no gain).
+ *
+ * ss_ScanTupleSlot points at the row while there is one: WHERE CURRENT OF
+ * looks there.
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/tupconvert.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "base/errors.h"
+#include "base/guc.h"
+#include "scan/scan_state.h"
+
+/* With this few columns, taking all apart costs less than finding out which are used. */
+#define FEW_COLUMNS 5
+
+static void begin_scan(CustomScanState *node, EState *estate, int eflags);
+static TupleTableSlot *exec_scan(CustomScanState *node);
+static void end_scan(CustomScanState *node);
+static void rescan(CustomScanState *node);
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = "KeyValue",
+	.BeginCustomScan = begin_scan,
+	.ExecCustomScan = exec_scan,
+	.EndCustomScan = end_scan,
+	.ReScanCustomScan = rescan,
+	.ExplainCustomScan = kv_scan_explain
+};
+
+/* Makes the state of a node; begin_scan fills it. */
+Node *
+kv_scan_create_state(CustomScan *scan)
+{
+	KvScanState *state = (KvScanState *) newNode(sizeof(KvScanState), T_CustomScanState);
+
+	state->css.methods = &exec_methods;
+	return (Node *) state;
+}
+
+/* Raises the error of a refused node: nobody looked at the plan when it was made. */
+Node *
+kv_scan_create_refused_state(CustomScan *scan)
+{
+	kv_scan_refuse_node(scan);
+}
+
+/* Walks expressions for the highest column of the scanned relation; a whole row is all of them. */
+static bool
+find_last_attribute(Node *node, AttrNumber *last)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		AttrNumber	attno = ((Var *) node)->varattno;
+
+		if (attno == InvalidAttrNumber)
+			*last = MaxAttrNumber;
+		else if (attno > *last)
+			*last = attno;
+		return false;
+	}
+	return expression_tree_walker(node, find_last_attribute, last);
+}
+
+/* Finds out up to which column rows have to be taken apart. */
+static void
+set_last_attribute(KvScanState *state)
+{
+	Plan	   *plan = state->css.ss.ps.plan;
+	int			columns = RelationGetNumberOfAttributes(state->css.ss.ss_currentRelation);
+
+	if (columns <= FEW_COLUMNS || state->css.ss.ps.ps_ProjInfo == NULL)
+	{
+		state->last_attribute = columns;
+		return;
+	}
+	find_last_attribute((Node *) plan->targetlist, &state->last_attribute);
+	find_last_attribute((Node *) plan->qual, &state->last_attribute);
+	if (state->last_attribute > columns)
+		state->last_attribute = columns;
+}
+
+/* Reads the conditions of the plan and prepares their values. */
+static void
+begin_conditions(KvScanState *state, CustomScan *scan)
+{
+	PlanState  *ps = &state->css.ss.ps;
+	List	   *conditions = list_nth(scan->custom_private, KV_PLAN_CONDITIONS);
+	List	   *values = list_nth(scan->custom_exprs, KV_EXPR_VALUES);
+	ListCell   *value = list_head(values);
+	ListCell   *lc;
+
+	state->condition = palloc0(sizeof(KvScanCondition) * list_length(conditions));
+	foreach(lc, conditions)
+	{
+		List	   *parts = (List *) lfirst(lc);
+		KvScanCondition *condition = &state->condition[state->condition_count++];
+
+		condition->column = linitial_int(parts);
+		condition->kind = (KvConditionKind) lsecond_int(parts);
+		condition->strategy = lthird_int(parts);
+		for (int i = 0; i < (condition->kind == KV_CONDITION_ROW ? 2 : 1); i++)
+		{
+			condition->expression[i] = ExecInitExpr((Expr *) lfirst(value), ps);
+			value = lnext(values, value);
+		}
+	}
+	state->key_context = CreateExprContext(ps->state);
+	if (ps->state->es_epq_active != NULL)
+		state->recheck = ExecInitQual(list_nth(scan->custom_exprs, KV_EXPR_CONDITIONS), ps);
+}
+
+/* Raises KV010 if the node reads everything and that is not allowed any more. */
+static void
+check_allowed(const KvScanState *state, const CustomScan *scan)
+{
+	if (state->mode != KV_SCAN_ALL || kv_guc_allow_scan ||
+		intVal(list_nth(scan->custom_private, KV_PLAN_EXEMPT)) != 0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_NOT_A_KEY_QUERY),
+			 errmsg("query on key-value table \"%s\" is not a key query",
+					RelationGetRelationName(state->css.ss.ss_currentRelation)),
+			 errdetail("It was planned while key_value.allow_scan was on, which is off now."),
+			 errhint("Prepare the query again to see what is missing.")));
+}
+
+/* Tells whether rows of two relations have the same columns in the same places. */
+static bool
+equal_layout(TupleDesc a, TupleDesc b)
+{
+	if (a->natts != b->natts)
+		return false;
+	for (int i = 0; i < a->natts; i++)
+	{
+		Form_pg_attribute one = TupleDescAttr(a, i);
+		Form_pg_attribute other = TupleDescAttr(b, i);
+
+		if (one->attisdropped != other->attisdropped || one->atttypid != other->atttypid ||
+			strcmp(NameStr(one->attname), NameStr(other->attname)) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Sets the node up; no leaf is opened yet. */
+static void
+begin_scan(CustomScanState *node, EState *estate, int eflags)
+{
+	KvScanState *state = (KvScanState *) node;
+	CustomScan *scan = castNode(CustomScan, node->ss.ps.plan);
+	int			leaves;
+
+	state->mode = (KvScanMode) intVal(list_nth(scan->custom_private, KV_PLAN_MODE));
+	state->parent = intVal(list_nth(scan->custom_private, KV_PLAN_PARENT)) != 0;
+	state->backward = intVal(list_nth(scan->custom_private, KV_PLAN_BACKWARD)) != 0;
+	check_allowed(state, scan);
+
+	state->table = kv_table_lookup(RelationGetRelid(node->ss.ss_currentRelation));
+	if (state->table == NULL || (!state->table->usable && (state->parent || state->mode == KV_SCAN_QUERY)))
+		elog(ERROR, "key-value table \"%s\" changed under a plan",
+			 RelationGetRelationName(node->ss.ss_currentRelation));
+	if (estate->es_epq_active != NULL)
+		node->ss.ss_ScanTupleSlot = table_slot_create(node->ss.ss_currentRelation, &estate->es_tupleTable);
+	state->scan_slot = node->ss.ss_ScanTupleSlot;
+	state->last_block = InvalidBlockNumber;
+	set_last_attribute(state);
+
+	/* Without a projection our rows go up as they are, in slots that core did not make. */
+	if (node->ss.ps.ps_ProjInfo == NULL)
+		node->ss.ps.resultopsfixed = false;
+
+	leaves = state->parent ? Max(state->table->leaf_count, 1) : 1;
+	if (state->mode == KV_SCAN_QUERY)
+	{
+		begin_conditions(state, scan);
+		state->cursor = palloc0(sizeof(KvCursor *) * leaves);
+	}
+	if (state->parent)
+	{
+		state->map = palloc0(sizeof(TupleConversionMap *) * leaves);
+		state->map_known = palloc0(sizeof(bool) * leaves);
+	}
+}
+
+/* Notes how a leaf's rows become the parent's; returns NULL if they are alike. */
+static TupleConversionMap *
+find_map(KvScanState *state, int leaf, Relation relation)
+{
+	MemoryContext caller;
+
+	if (!state->parent)
+		return NULL;
+	if (state->map_known[leaf])
+		return state->map[leaf];
+	state->map_known[leaf] = true;
+	if (!equal_layout(RelationGetDescr(relation), RelationGetDescr(state->css.ss.ss_currentRelation)))
+	{
+		caller = MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
+		state->map[leaf] = convert_tuples_by_name(RelationGetDescr(relation),
+												  RelationGetDescr(state->css.ss.ss_currentRelation));
+		MemoryContextSwitchTo(caller);
+	}
+	return state->map[leaf];
+}
+
+/* Returns the cursor over a leaf, opened when first asked for. */
+static KvCursor *
+leaf_cursor(KvScanState *state, int leaf)
+{
+	if (unlikely(state->cursor[leaf] == NULL))
+	{
+		EState	   *estate = state->css.ss.ps.state;
+		MemoryContext caller = MemoryContextSwitchTo(estate->es_query_cxt);
+
+		state->cursor[leaf] = kv_cursor_open(state->table, leaf, estate->es_snapshot, ForwardScanDirection);
+		MemoryContextSwitchTo(caller);
+	}
+	return state->cursor[leaf];
+}
+
+/* Closes the scan of a whole leaf. */
+static void
+end_leaf_scan(KvScanState *state)
+{
+	if (state->scan == NULL)
+		return;
+	ExecDropSingleTupleTableSlot(state->leaf_slot);
+	table_endscan(state->scan);
+	if (state->parent)
+		table_close(state->leaf, NoLock);
+	state->leaf_slot = NULL;
+	state->scan = NULL;
+	state->leaf = NULL;
+}
+
+/* Starts the scan of a whole leaf. */
+static void
+begin_leaf_scan(KvScanState *state, int leaf)
+{
+	EState	   *estate = state->css.ss.ps.state;
+	MemoryContext caller = MemoryContextSwitchTo(estate->es_query_cxt);
+
+	end_leaf_scan(state);
+	state->leaf = state->parent ? table_open(state->table->leaf_relid[leaf], AccessShareLock) :
+		state->css.ss.ss_currentRelation;
+	state->scan = table_beginscan(state->leaf, estate->es_snapshot, 0, NULL);
+	state->leaf_slot = table_slot_create(state->leaf, NULL);
+	MemoryContextSwitchTo(caller);
+}
+
+/* Goes to the start of what current names. */
+static void
+start_reading(KvScanState *state)
+{
+	if (state->mode == KV_SCAN_QUERY)
+	{
+		const KvScanRange *range = &state->range[state->current];
+		KvCursorRange cursor_range = {.has_partition_key = true,.key = range->key};
+
+		kv_cursor_rescan(leaf_cursor(state, range->leaf), &cursor_range);
+	}
+	else
+		begin_leaf_scan(state, state->current);
+	state->reading = true;
+}
+
+/* Returns the next row of what current names, in key order or against it, or NULL. */
+static TupleTableSlot *
+read_next(KvScanState *state, ScanDirection direction)
+{
+	if (state->mode == KV_SCAN_QUERY)
+		return kv_cursor_next(state->cursor[state->range[state->current].leaf], direction);
+	return table_scan_getnextslot(state->scan, direction, state->leaf_slot) ? state->leaf_slot : NULL;
+}
+
+/* Returns a leaf's row with the parent's layout, system columns included. */
+static TupleTableSlot *
+convert_row(KvScanState *state, TupleConversionMap *map, TupleTableSlot *slot)
+{
+	bool		should_free;
+	HeapTuple	row = ExecFetchSlotHeapTuple(slot, false, &should_free);
+	HeapTuple	converted = execute_attr_map_tuple(row, map);
+
+	converted->t_self = row->t_self;
+	converted->t_tableOid = slot->tts_tableOid;
+	converted->t_data->t_ctid = row->t_data->t_ctid;
+	converted->t_data->t_choice = row->t_data->t_choice;
+	if (should_free)
+		heap_freetuple(row);
+
+	if (state->parent_slot == NULL)
+		state->parent_slot = ExecInitExtraTupleSlot(state->css.ss.ps.state,
+													RelationGetDescr(state->css.ss.ss_currentRelation),
+													&TTSOpsHeapTuple);
+	return ExecStoreHeapTuple(converted, state->parent_slot, true);
+}
+
+/* Counts a row for EXPLAIN ANALYZE. */
+static inline void
+count_row(KvScanState *state, TupleTableSlot *slot)
+{
+	BlockNumber block = ItemPointerGetBlockNumberNoCheck(&slot->tts_tid);
+
+	state->items_read++;
+	if (block != state->last_block)
+	{
+		state->pages_read++;
+		state->last_block = block;
+	}
+}
+
+/* Evaluates the keys and stands before the first row, or behind the last where the order is descending. */
+static void
+start(KvScanState *state)
+{
+	int			count = 1;
+
+	if (state->mode == KV_SCAN_QUERY)
+	{
+		ResetExprContext(state->key_context);
+		kv_scan_evaluate_keys(state);
+		count = state->range_count;
+	}
+	else if (state->parent)
+		count = state->table->leaf_count;
+	state->range_count = count;
+	state->current = state->backward ? count : -1;
+	state->reading = false;
+	state->started = true;
+}
+
+/* Returns the next row in the executor's direction, or NULL: the access method of ExecScan. */
+static TupleTableSlot *
+next_row(ScanState *node)
+{
+	KvScanState *state = (KvScanState *) node;
+	bool		forward = ScanDirectionIsForward(node->ps.state->es_direction) != state->backward;
+	ScanDirection direction = forward ? ForwardScanDirection : BackwardScanDirection;
+
+	if (unlikely(!state->started))
+		start(state);
+
+	for (;;)
+	{
+		TupleTableSlot *slot;
+		TupleConversionMap *map;
+
+		if (!state->reading)
+		{
+			int			next = state->current + (forward ? 1 : -1);
+
+			if (next < 0 || next >= state->range_count)
+			{
+				state->current = forward ? state->range_count : -1;
+				node->ss_ScanTupleSlot = state->scan_slot;
+				return NULL;
+			}
+			state->current = next;
+			start_reading(state);
+		}
+		slot = read_next(state, direction);
+		if (slot == NULL)
+		{
+			state->reading = false;
+			continue;
+		}
+		count_row(state, slot);
+		map = find_map(state, state->mode == KV_SCAN_QUERY ? state->range[state->current].leaf : state->current,
+					   state->mode == KV_SCAN_QUERY ?
+					   kv_cursor_leaf(state->cursor[state->range[state->current].leaf]) : state->leaf);
+		if (unlikely(map != NULL))
+			slot = convert_row(state, map, slot);
+		slot_getsomeattrs(slot, state->last_attribute);
+		node->ss_ScanTupleSlot = slot;
+		return slot;
+	}
+}
+
+/* Tells whether a row that EvalPlanQual brings still satisfies the key conditions. */
+static bool
+recheck_row(ScanState *node, TupleTableSlot *slot)
+{
+	KvScanState *state = (KvScanState *) node;
+	ExprContext *econtext = node->ps.ps_ExprContext;
+
+	slot_getallattrs(slot);
+	if (state->recheck == NULL)
+		return true;
+	econtext->ecxt_scantuple = slot;
+	return ExecQualAndReset(state->recheck, econtext);
+}
+
+/* Returns the node's next row, filtered and projected. */
+static TupleTableSlot *
+exec_scan(CustomScanState *node)
+{
+	return ExecScan(&node->ss, next_row, recheck_row);
+}
+
+/* Starts over, with whatever values the parameters have now. */
+static void
+rescan(CustomScanState *node)
+{
+	KvScanState *state = (KvScanState *) node;
+
+	ExecScanReScan(&node->ss);
+	node->ss.ss_ScanTupleSlot = state->scan_slot;
+	end_leaf_scan(state);
+	state->started = false;
+	state->last_block = InvalidBlockNumber;
+}
+
+/* Closes what was opened; locks stay to the end of the transaction. */
+static void
+end_scan(CustomScanState *node)
+{
+	KvScanState *state = (KvScanState *) node;
+
+	node->ss.ss_ScanTupleSlot = state->scan_slot;
+	end_leaf_scan(state);
+	if (state->cursor == NULL)
+		return;
+	for (int i = 0; i < (state->parent ? state->table->leaf_count : 1); i++)
+	{
+		if (state->cursor[i] != NULL)
+			kv_cursor_close(state->cursor[i]);
+	}
+}

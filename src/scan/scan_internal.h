@@ -1,0 +1,152 @@
+/*
+ * scan_internal.h
+ *	  What the files of the scan room share.
+ *
+ * Planning goes: a Query tree's entries for key-value parents are marked
+ * (scan_mark.c); for each relation the paths that core makes for the key
+ * index are turned into ours (scan_path.c), which keeps recognition of
+ * conditions core's own; a path becomes a CustomScan whose expressions and
+ * private lists are laid out below (scan_plan.c).
+ */
+#ifndef KV_SCAN_SCAN_INTERNAL_H
+#define KV_SCAN_SCAN_INTERNAL_H
+
+#include "nodes/execnodes.h"
+#include "nodes/extensible.h"
+#include "nodes/pathnodes.h"
+#include "nodes/plannodes.h"
+#include "tcop/utility.h"
+#include "utils/selfuncs.h"
+
+#include "store/store.h"
+
+/* The number of keys that one key query may name in lists, as in a batch get. */
+#define KV_MAX_LIST_KEYS 100
+
+/* Cost and rows of a path that must not be taken: above anything core comes up with, far from overflow. */
+#define KV_REFUSED_COST 1.0e30
+#define KV_REFUSED_ROWS 1.0e15
+
+/* What a node does. */
+typedef enum KvScanMode
+{
+	KV_SCAN_QUERY,				/* reads by key */
+	KV_SCAN_ALL,				/* reads everything: key_value.allow_scan, or core's own checks */
+	KV_SCAN_REFUSED				/* an error, unless something proves it away */
+} KvScanMode;
+
+/* The members of CustomPath.custom_private. */
+typedef enum KvPathPrivate
+{
+	KV_PATH_MODE,				/* Integer, KvScanMode */
+	KV_PATH_PARENT,				/* Integer, 1: one node for a whole partitioned table */
+	KV_PATH_INDEX_PATH,			/* IndexPath that core made, KV_SCAN_QUERY only, else NULL */
+	KV_PATH_COUNT
+} KvPathPrivate;
+
+/* The members of CustomScan.custom_private. */
+typedef enum KvPlanPrivate
+{
+	KV_PLAN_MODE,				/* Integer, KvScanMode */
+	KV_PLAN_PARENT,				/* Integer, 1: one node for a whole partitioned table */
+	KV_PLAN_EXEMPT,				/* Integer, 1: needs no key_value.allow_scan when it runs */
+	KV_PLAN_BACKWARD,			/* Integer, 1: rows come in descending key order */
+	KV_PLAN_CONDITIONS,			/* List of IntList (column, kind, strategy), see KvConditionKind */
+	KV_PLAN_REFUSAL,			/* List of String: relation, DETAIL, HINT */
+	KV_PLAN_COUNT
+} KvPlanPrivate;
+
+/* The lists in CustomScan.custom_exprs. */
+typedef enum KvPlanExpressions
+{
+	KV_EXPR_VALUES,				/* what the keys are compared with: one a condition, two for KV_CONDITION_ROW */
+	KV_EXPR_CONDITIONS,			/* the conditions as clauses, for EXPLAIN and for EvalPlanQual */
+	KV_EXPR_COUNT
+} KvPlanExpressions;
+
+/* The form of one condition on a key column. */
+typedef enum KvConditionKind
+{
+	KV_CONDITION_COMPARE,		/* column operator value */
+	KV_CONDITION_LIST,			/* column = ANY (array) */
+	KV_CONDITION_ROW,			/* (partition key, sort key) operator (value, value) */
+	KV_CONDITION_LIKE,			/* column LIKE value, known at run time only; a filter checks it again */
+	KV_CONDITION_PREFIX			/* column starts with value; a filter checks it again */
+} KvConditionKind;
+
+/* --- scan_mark.c --- */
+
+/* Marks the entries of key-value parents that one node is to read, at any depth of the query. */
+extern void kv_scan_mark_parents(Query *query);
+
+/* Tells whether an entry was marked: core then plans it as a plain relation. */
+extern bool kv_scan_is_marked(const RangeTblEntry *rte, const KvTable *table);
+
+/* --- scan_parent.c: what core asks about a marked parent --- */
+
+/* Gives a marked parent its size and its key index. */
+extern void kv_scan_describe_parent(PlannerInfo *root, KvTable *table, RelOptInfo *rel);
+
+/* Finds statistics of a marked parent's column; false if there are none. */
+extern bool kv_scan_parent_statistics(PlannerInfo *root, RangeTblEntry *rte, KvTable *table,
+									  AttrNumber attnum, VariableStatData *vardata);
+
+/* --- scan_match.c --- */
+
+/* Returns those of the index clauses that a node can use. */
+extern List *kv_scan_usable_clauses(PlannerInfo *root, IndexPath *path);
+
+/* Tells whether usable clauses fix the partition key. */
+extern bool kv_scan_has_key(IndexPath *path, List *clauses);
+
+/* Splits usable clauses into values, conditions and the clauses that they stand for. */
+extern void kv_scan_split_clauses(IndexPath *path, List *clauses, List **values, List **conditions, List **quals);
+
+/* --- scan_path.c --- */
+
+/* Replaces the paths of a key-value relation by ours. */
+extern void kv_scan_set_paths(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, KvTable *table);
+
+/* --- scan_plan.c --- */
+
+extern const CustomPathMethods kv_scan_path_methods;
+
+/* Registers the nodes; called once. */
+extern void kv_scan_register_nodes(void);
+
+/* The number of refused nodes that plans of this session got so far. */
+extern uint64 kv_scan_refused_nodes;
+
+/* Raises KV010 if a refused node is part of the plan. */
+extern void kv_scan_check_plan(PlannedStmt *plan);
+
+/* Raises KV010 for a refused node. */
+extern void kv_scan_refuse_node(const CustomScan *scan) pg_attribute_noreturn();
+
+/* --- scan_guard.c --- */
+
+/* Returns the relation's name, why no key query of it was found (DETAIL) and what would work (HINT), as Strings. */
+extern List *kv_scan_explain_refusal(PlannerInfo *root, RelOptInfo *rel, const KvTable *table);
+
+/* --- scan_utility.c --- */
+
+/* The text of the query being planned, NULL if the planner hook has not seen it; set by scan_hooks.c. */
+extern const char *kv_scan_query_string;
+
+/* The utility hook that was there before ours. */
+extern ProcessUtility_hook_type kv_scan_next_process_utility;
+
+/* Tells whether the query being planned is one of core's own that may scan (foreign keys, replication). */
+extern bool kv_scan_is_exempt(void);
+
+/* Runs a utility command, noting what kv_scan_is_exempt must know of it. */
+extern void kv_scan_process_utility(PlannedStmt *pstmt, const char *query_string, bool read_only_tree,
+									ProcessUtilityContext context, ParamListInfo params,
+									QueryEnvironment *query_env, DestReceiver *dest, QueryCompletion *qc);
+
+/* --- scan_exec.c --- */
+
+extern Node *kv_scan_create_state(CustomScan *scan);
+extern Node *kv_scan_create_refused_state(CustomScan *scan);
+
+#endif							/* KV_SCAN_SCAN_INTERNAL_H */

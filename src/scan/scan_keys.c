@@ -1,0 +1,354 @@
+/*
+ * scan_keys.c
+ *	  From conditions to ranges, each time the node starts over.
+ *
+ * Equalities and lists give the partition keys, sorted and each once; the
+ * other conditions on the partition key take some of them away.  Conditions
+ * on the sort key give either single sort keys or one range.  A value that
+ * is NULL is equal to nothing, so it leaves no range at all, as in SQL.
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "executor/executor.h"
+#include "lib/qunique.h"
+#include "utils/array.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "base/errors.h"
+#include "base/guc.h"
+#include "scan/scan_state.h"
+
+/* Values that a key column must have one of. */
+typedef struct KeyList
+{
+	bool		present;		/* false: any value */
+	int			count;
+	Datum	   *value;			/* in key order, each once */
+} KeyList;
+
+/* Orders two values of the key type that argument points to. */
+static int
+compare_values(const void *a, const void *b, void *argument)
+{
+	return kv_key_compare(*(KvKeyType *) argument, *(const Datum *) a, *(const Datum *) b);
+}
+
+/* Tells whether a value stands in the relation of a btree strategy to another, given how they compare. */
+static bool
+satisfies(int strategy, int comparison)
+{
+	switch (strategy)
+	{
+		case BTLessStrategyNumber:
+			return comparison < 0;
+		case BTLessEqualStrategyNumber:
+			return comparison <= 0;
+		case BTEqualStrategyNumber:
+			return comparison == 0;
+		case BTGreaterEqualStrategyNumber:
+			return comparison >= 0;
+		case BTGreaterStrategyNumber:
+			return comparison > 0;
+	}
+	elog(ERROR, "unknown btree strategy %d", strategy);
+}
+
+/* Reads an array into a list of values: sorted, each once, without NULLs. */
+static void
+read_array(Datum array, KvKeyType type, KeyList *list)
+{
+	ArrayType  *elements = DatumGetArrayTypeP(array);
+	Datum	   *values;
+	bool	   *nulls;
+	int			count;
+	int			kept = 0;
+
+	deconstruct_array(elements, ARR_ELEMTYPE(elements), -1, false, TYPALIGN_INT, &values, &nulls, &count);
+	for (int i = 0; i < count; i++)
+	{
+		if (!nulls[i])
+			values[kept++] = values[i];
+	}
+	if (kept > 1)
+	{
+		qsort_arg(values, kept, sizeof(Datum), compare_values, &type);
+		kept = qunique_arg(values, kept, sizeof(Datum), compare_values, &type);
+	}
+	list->present = true;
+	list->count = kept;
+	list->value = values;
+}
+
+/* Leaves in a list only what another list holds too. */
+static void
+intersect(KeyList *list, const KeyList *other, KvKeyType type)
+{
+	int			kept = 0;
+	int			i = 0;
+	int			j = 0;
+
+	if (!list->present)
+	{
+		*list = *other;
+		return;
+	}
+	while (i < list->count && j < other->count)
+	{
+		int			comparison = kv_key_compare(type, list->value[i], other->value[j]);
+
+		if (comparison == 0)
+			list->value[kept++] = list->value[i];
+		if (comparison <= 0)
+			i++;
+		if (comparison >= 0)
+			j++;
+	}
+	list->count = kept;
+}
+
+/* Leaves in a list only what satisfies a comparison. */
+static void
+restrict_list(KeyList *list, int strategy, Datum value, KvKeyType type)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < list->count; i++)
+	{
+		if (satisfies(strategy, kv_key_compare(type, list->value[i], value)))
+			list->value[kept++] = list->value[i];
+	}
+	list->count = kept;
+}
+
+/* Narrows a range by a comparison that is not an equality. */
+static void
+narrow(KvKeyRange *range, int strategy, Datum value, KvKeyType type)
+{
+	bool		is_low = strategy == BTGreaterStrategyNumber || strategy == BTGreaterEqualStrategyNumber;
+	bool		inclusive = strategy == BTGreaterEqualStrategyNumber || strategy == BTLessEqualStrategyNumber;
+	KvBound    *bound = is_low ? &range->low : &range->high;
+
+	if (bound->present)
+	{
+		int			comparison = kv_key_compare(type, value, bound->value);
+
+		if (comparison == 0)
+		{
+			bound->inclusive = bound->inclusive && inclusive;
+			return;
+		}
+		if ((comparison < 0) == is_low)
+			return;				/* the bound that is there is the tighter one */
+	}
+	bound->present = true;
+	bound->inclusive = inclusive;
+	bound->value = value;
+}
+
+/* Tells whether a value lies inside the bounds of a range. */
+static bool
+is_inside(const KvKeyRange *range, Datum value, KvKeyType type)
+{
+	if (range->low.present)
+	{
+		int			comparison = kv_key_compare(type, value, range->low.value);
+
+		if (comparison < 0 || (comparison == 0 && !range->low.inclusive))
+			return false;
+	}
+	if (range->high.present)
+	{
+		int			comparison = kv_key_compare(type, value, range->high.value);
+
+		if (comparison > 0 || (comparison == 0 && !range->high.inclusive))
+			return false;
+	}
+	return true;
+}
+
+/* Evaluates the values of all conditions; false if a NULL leaves nothing. */
+static bool
+evaluate_values(KvScanState *state)
+{
+	for (int i = 0; i < state->condition_count; i++)
+	{
+		KvScanCondition *condition = &state->condition[i];
+
+		for (int j = 0; j < 2 && condition->expression[j] != NULL; j++)
+		{
+			condition->value[j] = ExecEvalExpr(condition->expression[j], state->key_context,
+											   &condition->isnull[j]);
+			if (!condition->isnull[j] && condition->kind != KV_CONDITION_LIST)
+				condition->value[j] = PointerGetDatum(PG_DETOAST_DATUM_PACKED(condition->value[j]));
+		}
+		if (condition->isnull[0])
+			return false;
+	}
+	return true;
+}
+
+/* Gathers the equalities and lists on one column. */
+static void
+gather_list(const KvScanState *state, int column, KeyList *list)
+{
+	KvKeyType	type = state->table->key.attribute[column].type;
+
+	for (int i = 0; i < state->condition_count; i++)
+	{
+		KvScanCondition *condition = &state->condition[i];
+		KeyList		one;
+
+		if (condition->column != column)
+			continue;
+		if (condition->kind == KV_CONDITION_LIST)
+			read_array(condition->value[0], type, &one);
+		else if (condition->kind == KV_CONDITION_COMPARE && condition->strategy == BTEqualStrategyNumber)
+		{
+			one.present = true;
+			one.count = 1;
+			one.value = palloc(sizeof(Datum));
+			one.value[0] = condition->value[0];
+		}
+		else
+			continue;
+		intersect(list, &one, type);
+	}
+}
+
+/* Applies the conditions on the sort key that are no equalities. */
+static void
+gather_bounds(const KvScanState *state, KvKeyRange *range)
+{
+	KvKeyType	type = state->table->key.attribute[1].type;
+
+	for (int i = 0; i < state->condition_count; i++)
+	{
+		const KvScanCondition *condition = &state->condition[i];
+
+		if (condition->column == 1 && condition->kind == KV_CONDITION_COMPARE &&
+			condition->strategy != BTEqualStrategyNumber)
+			narrow(range, condition->strategy, condition->value[0], type);
+	}
+}
+
+/*
+ * Applies row comparisons to the range of one partition key: where the first
+ * members are equal the second decide.  Returns false if nothing is left.
+ */
+static bool
+apply_row_conditions(const KvScanState *state, KvKeyRange *range)
+{
+	const KvKeySchema *key = &state->table->key;
+
+	for (int i = 0; i < state->condition_count; i++)
+	{
+		const KvScanCondition *condition = &state->condition[i];
+		int			comparison;
+
+		if (condition->kind != KV_CONDITION_ROW)
+			continue;
+		comparison = kv_key_compare(key->attribute[0].type, range->partition_key, condition->value[0]);
+		if (comparison == 0)
+		{
+			if (condition->isnull[1])
+				return false;
+			narrow(range, condition->strategy, condition->value[1], key->attribute[1].type);
+		}
+		else if (!satisfies(condition->strategy, comparison))
+			return false;
+	}
+	return true;
+}
+
+/* Raises an error if lists name more keys than a key query may read. */
+static void
+check_list_size(const KvScanState *state, int partition_keys, int sort_keys)
+{
+	int64		count = (int64) partition_keys * sort_keys;
+
+	if (count > KV_MAX_LIST_KEYS && !kv_guc_allow_scan)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_LIMIT_EXCEEDED),
+				 errmsg("query names " INT64_FORMAT " keys of table \"%s\"", count,
+						RelationGetRelationName(state->css.ss.ss_currentRelation)),
+				 errdetail("A key query reads at most %d.", KV_MAX_LIST_KEYS),
+				 errhint("Join with the keys instead, as in FROM unnest(..) AS k JOIN .. ON .. = k.")));
+}
+
+/* Appends the ranges of one partition key. */
+static void
+add_ranges(KvScanState *state, const KvKeyRange *bounds, const KeyList *sort_keys)
+{
+	KvScanRange *range = &state->range[state->range_count];
+	KvKeyRange	whole = *bounds;
+	int			leaf = state->parent ? kv_table_find_leaf(state->table, bounds->partition_key) : 0;
+
+	if (leaf < 0 || !apply_row_conditions(state, &whole))
+		return;
+	if (!sort_keys->present)
+	{
+		range->leaf = leaf;
+		range->key = whole;
+		state->range_count++;
+		return;
+	}
+	for (int i = 0; i < sort_keys->count; i++)
+	{
+		Datum		value = sort_keys->value[i];
+
+		if (!is_inside(&whole, value, state->table->key.attribute[1].type))
+			continue;
+		range->leaf = leaf;
+		range->key.partition_key = whole.partition_key;
+		range->key.low.present = range->key.high.present = true;
+		range->key.low.inclusive = range->key.high.inclusive = true;
+		range->key.low.value = range->key.high.value = value;
+		range++;
+		state->range_count++;
+	}
+}
+
+/* Evaluates the conditions into ranges, in the key context, which the caller has reset. */
+void
+kv_scan_evaluate_keys(KvScanState *state)
+{
+	MemoryContext caller = MemoryContextSwitchTo(state->key_context->ecxt_per_tuple_memory);
+	KeyList		partition_keys = {0};
+	KeyList		sort_keys = {0};
+	KvKeyRange	bounds = {0};
+	int			width = 1;
+
+	state->range_count = 0;
+	if (evaluate_values(state))
+	{
+		gather_list(state, 0, &partition_keys);
+		Assert(partition_keys.present);
+		for (int i = 0; i < state->condition_count; i++)
+		{
+			const KvScanCondition *condition = &state->condition[i];
+
+			if (condition->column == 0 && condition->kind == KV_CONDITION_COMPARE &&
+				condition->strategy != BTEqualStrategyNumber)
+				restrict_list(&partition_keys, condition->strategy, condition->value[0],
+							  state->table->key.attribute[0].type);
+		}
+		if (state->table->key.count > 1)
+		{
+			gather_list(state, 1, &sort_keys);
+			gather_bounds(state, &bounds);
+			if (sort_keys.present)
+				width = sort_keys.count;
+		}
+		check_list_size(state, partition_keys.count, width);
+
+		state->range = palloc(sizeof(KvScanRange) * Max(partition_keys.count * width, 1));
+		for (int i = 0; i < partition_keys.count; i++)
+		{
+			bounds.partition_key = partition_keys.value[i];
+			add_ranges(state, &bounds, &sort_keys);
+		}
+	}
+	MemoryContextSwitchTo(caller);
+}

@@ -1,0 +1,83 @@
+/*
+ * scan_state.h
+ *	  The running node: private to scan_exec.c, scan_keys.c and scan_explain.c.
+ *
+ * Ranges are worked off in key order, or backward from the last; a range is
+ * read through the cursor of its leaf.  Cursors are opened when first needed
+ * and kept for rescans.
+ */
+#ifndef KV_SCAN_SCAN_STATE_H
+#define KV_SCAN_SCAN_STATE_H
+
+#include "access/relscan.h"
+#include "access/tupconvert.h"
+#include "commands/explain.h"
+
+#include "scan/scan_internal.h"
+
+/* One condition on a key column, and its values as last evaluated. */
+typedef struct KvScanCondition
+{
+	int			column;
+	KvConditionKind kind;
+	int			strategy;		/* btree strategy number */
+	ExprState  *expression[2];	/* the second for KV_CONDITION_ROW only */
+	Datum		value[2];
+	bool		isnull[2];
+} KvScanCondition;
+
+/* One stretch of a leaf: one collection, or a part of it. */
+typedef struct KvScanRange
+{
+	int			leaf;
+	KvKeyRange	key;
+} KvScanRange;
+
+typedef struct KvScanState
+{
+	CustomScanState css;
+	KvScanMode	mode;
+	bool		parent;			/* reads all leaves of a partitioned table */
+	bool		backward;		/* the node's order is descending */
+	KvTable    *table;			/* NULL: not usable, KV_SCAN_ALL reads the relation itself */
+	TupleTableSlot *scan_slot;	/* the slot that core made, while ours stands in its place */
+	AttrNumber	last_attribute; /* highest that the node or its parents use */
+
+	/* KV_SCAN_QUERY */
+	int			condition_count;
+	KvScanCondition *condition;
+	ExprState  *recheck;		/* the conditions, only inside EvalPlanQual */
+	ExprContext *key_context;	/* its per-tuple memory holds the ranges and their values */
+	KvScanRange *range;			/* in key order */
+	int			range_count;
+	KvCursor  **cursor;			/* by leaf; NULL: not opened yet */
+
+	/* both modes */
+	bool		started;		/* keys are evaluated, current is set */
+	int			current;		/* the range, or leaf, being read; -1 before the first, count behind the last */
+	bool		reading;		/* positioned inside current */
+	TupleConversionMap **map;	/* by leaf, from its layout to the parent's; NULL: the same */
+	bool	   *map_known;		/* by leaf: map is set */
+	TupleTableSlot *parent_slot;	/* holds a row that was converted */
+
+	/* KV_SCAN_ALL */
+	Relation	leaf;
+	TableScanDesc scan;			/* NULL: none open */
+	TupleTableSlot *leaf_slot;
+
+	/* for EXPLAIN ANALYZE */
+	uint64		items_read;
+	uint64		pages_read;		/* changes from one heap page to another */
+	BlockNumber last_block;
+} KvScanState;
+
+/* --- scan_keys.c --- */
+
+/* Evaluates the conditions into ranges.  Error KV009 if lists name too many keys. */
+extern void kv_scan_evaluate_keys(KvScanState *state);
+
+/* --- scan_explain.c --- */
+
+extern void kv_scan_explain(CustomScanState *node, List *ancestors, ExplainState *es);
+
+#endif							/* KV_SCAN_SCAN_STATE_H */
