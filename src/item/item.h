@@ -149,9 +149,12 @@ extern Jsonb *kv_item_join(const KvItemView *view);
 /* Splits a whole item, already in normal form, into keys and rest; checks the keys. */
 extern void kv_item_split(const KvKeySchema *schema, Jsonb *whole, KvItemView *view);
 
-/* --- item_typed.c: DynamoDB's typed JSON, {"S": ..} --- */
+/* --- item_typed.c: DynamoDB's typed JSON --- */
 
+/* Returns the item, in normal form, of a map of attribute names to typed values, {"a": {"S": "x"}}. */
 extern Jsonb *kv_item_from_typed(Jsonb *typed);
+
+/* Returns the reverse; the item need not be in normal form. */
 extern Jsonb *kv_item_to_typed(Jsonb *item);
 
 /* --- item_marker.c: binary and sets inside jsonb --- */

@@ -148,6 +148,11 @@ extern bool kv_name_looks_like_marker(const char *name, int length);
 /* Returns the path as text for a message; "value" for the root. */
 extern char *kv_path_text(const KvPath *path);
 
+/* --- item_value.c --- */
+
+/* Raises an error if a map or list at this depth (1: an attribute's value) is too deep. */
+extern void kv_check_depth(int depth, const KvPath *path);
+
 /* --- item_base64.c --- */
 
 typedef enum KvBase64State

@@ -104,6 +104,7 @@ from_typed_container(JsonbParseState **state, const JsonbContainer *container, i
 	JsonbValue	typed;
 
 	check_stack_depth();
+	kv_check_depth(depth, path);
 	kv_walk_start(&walk, container);
 	pushJsonbValue(state, walk.is_object ? WJB_BEGIN_OBJECT : WJB_BEGIN_ARRAY, NULL);
 	while (kv_walk_next(&walk, &step.name, &step.name_length, &typed))
@@ -264,7 +265,7 @@ kv_item_from_typed(Jsonb *typed)
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("typed JSON is not an object of attributes")));
 	item = from_typed_container(&state, &typed->root, 0, NULL);
-	/* Sorts sets; checks duplicates, names, depth. */
+	/* Sorts sets; checks duplicates and names. */
 	return kv_item_normalize(JsonbValueToJsonb(item));
 }
 

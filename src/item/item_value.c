@@ -77,8 +77,8 @@ report_duplicate(const KvPath *path, const JsonbValue *member)
 }
 
 /* Raises an error if a map or list at this depth is too deep. */
-static void
-check_depth(int depth, const KvPath *path)
+void
+kv_check_depth(int depth, const KvPath *path)
 {
 	if (depth > KV_MAX_DEPTH)
 		ereport(ERROR,
@@ -205,7 +205,7 @@ scan_nested(const JsonbValue *value, int depth, bool strict, const KvPath *path)
 
 	if (type != KV_TYPE_MAP && type != KV_TYPE_LIST)
 		return scan_marker(type, value, strict, path);
-	check_depth(depth, path);
+	kv_check_depth(depth, path);
 	return scan_container(value->val.binary.data, depth, strict, path);
 }
 

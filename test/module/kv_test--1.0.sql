@@ -19,6 +19,8 @@ CREATE FUNCTION kv_test.join(names text[], types text, key text[], rest jsonb, r
 	AS 'MODULE_PATHNAME', 'kv_test_join' LANGUAGE C STRICT;
 CREATE FUNCTION kv_test.split(names text[], types text, whole jsonb, repeat int = 1, OUT key text[], OUT rest jsonb)
 	AS 'MODULE_PATHNAME', 'kv_test_split' LANGUAGE C STRICT;
+CREATE FUNCTION kv_test.check_size(names text[], types text, key text[], rest jsonb) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'kv_test_check_size' LANGUAGE C STRICT;
 CREATE FUNCTION kv_test.key_from_json(names text[], types text, key jsonb) RETURNS text[]
 	AS 'MODULE_PATHNAME', 'kv_test_key_from_json' LANGUAGE C STRICT;
 CREATE FUNCTION kv_test.key_to_json(names text[], types text, key text[]) RETURNS jsonb

@@ -25,6 +25,7 @@ PG_FUNCTION_INFO_V1(kv_test_normalize_is_free);
 PG_FUNCTION_INFO_V1(kv_test_check_rest);
 PG_FUNCTION_INFO_V1(kv_test_join);
 PG_FUNCTION_INFO_V1(kv_test_split);
+PG_FUNCTION_INFO_V1(kv_test_check_size);
 PG_FUNCTION_INFO_V1(kv_test_key_from_json);
 PG_FUNCTION_INFO_V1(kv_test_key_to_json);
 PG_FUNCTION_INFO_V1(kv_test_key_to_value);
@@ -187,6 +188,21 @@ kv_test_split(PG_FUNCTION_ARGS)
 	values[0] = key_texts(&schema, view.key);
 	values[1] = JsonbPGetDatum(view.rest);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row), values, nulls)));
+}
+
+/* kv_item_check_size(); returns the size */
+Datum
+kv_test_check_size(PG_FUNCTION_ARGS)
+{
+	KvKeySchema schema;
+	KvItemView	view;
+
+	read_schema(PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_TEXT_PP(1), &schema);
+	read_key(&schema, PG_GETARG_ARRAYTYPE_P(2), view.key);
+	view.schema = &schema;
+	view.rest = PG_GETARG_JSONB_P(3);
+	kv_item_check_size(&view);
+	PG_RETURN_INT64(kv_item_size(&view));
 }
 
 /* kv_key_from_json() */
