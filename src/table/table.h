@@ -74,7 +74,11 @@ extern const KvLeaf *kv_table_leaf(KvTable *table, int leaf);
 
 /* --- table_rights.c --- */
 
-/* Raises SQL's own permission error unless the current user holds all of mode on the table (or on all of its key and item columns). */
+/*
+ * Raises SQL's own permission error unless the current user holds all of mode
+ * on the table, or on its columns: SELECT and INSERT on all key columns and
+ * the item column, UPDATE on the item column.
+ */
 extern void kv_table_check_rights(const KvTable *table, AclMode mode);
 
 /* Tells whether a row security policy applies to the current user. */

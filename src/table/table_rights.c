@@ -68,13 +68,16 @@ known_rights_of(KvTablePrivate *private_data, Oid role)
 	return known;
 }
 
-/* Tells whether the role holds one right on every key column and the item column. */
+/*
+ * Tells whether the role holds one right on every column that it is about: the
+ * key columns and the item column, but an item's key is never updated.
+ */
 static bool
 holds_on_columns(const KvTable *table, Oid role, AclMode right)
 {
 	int			i;
 
-	for (i = 0; i < table->key.count; i++)
+	for (i = 0; i < table->key.count && right != ACL_UPDATE; i++)
 	{
 		if (pg_attribute_aclcheck(table->relid, table->key_attno[i], role, right) != ACLCHECK_OK)
 			return false;
