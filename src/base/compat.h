@@ -115,4 +115,116 @@ kv_compat_extend_relation(Relation relation)
 #define kv_compat_disable_path(path) ((path)->disabled_nodes = 1000)
 #endif
 
+/* 18: index_beginscan() has a place for instrumentation. Can go with 17. */
+#if PG_VERSION_NUM >= 180000
+#define kv_compat_index_beginscan(heap, index, snapshot, nkeys) \
+	index_beginscan(heap, index, snapshot, NULL, nkeys, 0)
+#else
+#define kv_compat_index_beginscan(heap, index, snapshot, nkeys) \
+	index_beginscan(heap, index, snapshot, nkeys, 0)
+#endif
+
+/* 16: summarizing indexes may be the only ones that an update must reach. Can go with 15. */
+#if PG_VERSION_NUM >= 160000
+#define KV_COMPAT_NO_INDEXES TU_None
+#define kv_compat_insert_index_tuples(target, slot, estate, update, arbiter, conflict, indexes) \
+	ExecInsertIndexTuples(target, slot, estate, update, arbiter, conflict, indexes, false)
+#define kv_compat_update_index_tuples(target, slot, estate, which) \
+	ExecInsertIndexTuples(target, slot, estate, true, false, NULL, NIL, (which) == TU_Summarizing)
+#else
+#define KV_COMPAT_NO_INDEXES false
+#define kv_compat_insert_index_tuples(target, slot, estate, update, arbiter, conflict, indexes) \
+	ExecInsertIndexTuples(target, slot, estate, update, arbiter, conflict, indexes)
+#define kv_compat_update_index_tuples(target, slot, estate, which) \
+	ExecInsertIndexTuples(target, slot, estate, true, false, NULL, NIL)
+#endif
+
+/* 18: ExecCheckIndexConstraints() may know the row that is being checked. Can go with 17. */
+#if PG_VERSION_NUM >= 180000
+#define kv_compat_check_index_constraints(target, slot, estate, conflict, indexes) \
+	ExecCheckIndexConstraints(target, slot, estate, conflict, NULL, indexes)
+#else
+#define kv_compat_check_index_constraints(target, slot, estate, conflict, indexes) \
+	ExecCheckIndexConstraints(target, slot, estate, conflict, indexes)
+#endif
+
+/*
+ * 16: the functions for BEFORE ROW triggers that report what became of the row
+ * lose their "New", which keeps the old ABI in 15; 18: one argument more.  Can
+ * go with 17.
+ */
+#if PG_VERSION_NUM >= 180000
+#define kv_compat_before_update(estate, epq, target, tid, slot, result, failure) \
+	ExecBRUpdateTriggers(estate, epq, target, tid, NULL, slot, result, failure, false)
+#define kv_compat_before_delete(estate, epq, target, tid, result, failure) \
+	ExecBRDeleteTriggers(estate, epq, target, tid, NULL, NULL, result, failure, false)
+#elif PG_VERSION_NUM >= 160000
+#define kv_compat_before_update(estate, epq, target, tid, slot, result, failure) \
+	ExecBRUpdateTriggers(estate, epq, target, tid, NULL, slot, result, failure)
+#define kv_compat_before_delete(estate, epq, target, tid, result, failure) \
+	ExecBRDeleteTriggers(estate, epq, target, tid, NULL, NULL, result, failure)
+#else
+#define kv_compat_before_update(estate, epq, target, tid, slot, result, failure) \
+	ExecBRUpdateTriggersNew(estate, epq, target, tid, NULL, slot, result, failure)
+#define kv_compat_before_delete(estate, epq, target, tid, result, failure) \
+	ExecBRDeleteTriggersNew(estate, epq, target, tid, NULL, NULL, result, failure)
+#endif
+
+/*
+ * 16: the columns that a query touches moved from the range table entry into a
+ * list beside it; 18: the entries that pruning left must be told.  Can go with
+ * 17.
+ */
+#if PG_VERSION_NUM >= 160000
+#define kv_compat_set_columns(info, inserted, updated) \
+	((info)->insertedCols = (inserted), (info)->updatedCols = (updated))
+#endif
+#if PG_VERSION_NUM >= 180000
+#define kv_compat_init_range_table(estate, entry, inserted, updated) \
+	do { \
+		List	   *infos_ = NIL; \
+		RTEPermissionInfo *info_ = addRTEPermissionInfo(&infos_, entry); \
+		kv_compat_set_columns(info_, inserted, updated); \
+		ExecInitRangeTable(estate, list_make1(entry), infos_, bms_make_singleton(1)); \
+	} while (0)
+#elif PG_VERSION_NUM >= 160000
+#define kv_compat_init_range_table(estate, entry, inserted, updated) \
+	do { \
+		List	   *infos_ = NIL; \
+		RTEPermissionInfo *info_ = addRTEPermissionInfo(&infos_, entry); \
+		kv_compat_set_columns(info_, inserted, updated); \
+		ExecInitRangeTable(estate, list_make1(entry), infos_); \
+	} while (0)
+#else
+#define kv_compat_init_range_table(estate, entry, inserted, updated) \
+	do { \
+		(entry)->insertedCols = (inserted); \
+		(entry)->updatedCols = (updated); \
+		ExecInitRangeTable(estate, list_make1(entry)); \
+	} while (0)
+#endif
+
+/*
+ * 16: a partition's result relation finds the way from the root's columns to
+ * its own by itself.  Can go with 15.
+ */
+#if PG_VERSION_NUM >= 160000
+#define kv_compat_set_root_map(target, root_row_type, row_type) ((void) 0)
+#else
+#define kv_compat_set_root_map(target, root_row_type, row_type) \
+	((target)->ri_RootToPartitionMap = convert_tuples_by_name(root_row_type, row_type))
+#endif
+
+/*
+ * 16: generated columns are prepared for INSERT and UPDATE apart; before, for
+ * the first command that asked, and those for INSERT are all of them.  Can go
+ * with 15.
+ */
+#if PG_VERSION_NUM >= 160000
+#define kv_compat_init_generated(target, estate) ((void) 0)
+#else
+#define kv_compat_init_generated(target, estate) \
+	ExecInitStoredGenerated(target, estate, CMD_INSERT)
+#endif
+
 #endif							/* KV_BASE_COMPAT_H */

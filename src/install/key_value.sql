@@ -218,3 +218,24 @@ CREATE FUNCTION kv.scan_page(table_name regclass, filter text = NULL, attribute_
 	AS 'MODULE_PATHNAME', 'kv_scan_page_sql' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION kv.scan_page(regclass, text, jsonb, jsonb, text, text, int, jsonb, bool, int, int, int) IS 'one page of a scan, and the key to continue behind';
 
+
+CREATE FUNCTION kv.put_item(table_name regclass, item jsonb, condition text = NULL,
+							attribute_values jsonb = NULL, attribute_names jsonb = NULL,
+							return_values text = 'NONE', return_values_on_failure text = 'NONE',
+							on_condition_failure text = 'raise') RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'kv_put_item_sql' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION kv.put_item(regclass, jsonb, text, jsonb, jsonb, text, text, text) IS 'puts an item in the place of the one with its key, if there is one';
+
+CREATE FUNCTION kv.update_item(table_name regclass, key jsonb, update text = NULL, condition text = NULL,
+							   attribute_values jsonb = NULL, attribute_names jsonb = NULL,
+							   return_values text = 'NONE', return_values_on_failure text = 'NONE',
+							   on_condition_failure text = 'raise') RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'kv_update_item_sql' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION kv.update_item(regclass, jsonb, text, text, jsonb, jsonb, text, text, text) IS 'changes attributes of an item, which is created if it is not there';
+
+CREATE FUNCTION kv.delete_item(table_name regclass, key jsonb, condition text = NULL,
+							   attribute_values jsonb = NULL, attribute_names jsonb = NULL,
+							   return_values text = 'NONE', return_values_on_failure text = 'NONE',
+							   on_condition_failure text = 'raise') RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'kv_delete_item_sql' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION kv.delete_item(regclass, jsonb, text, jsonb, jsonb, text, text, text) IS 'deletes an item; one that is not there is no error';

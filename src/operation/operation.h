@@ -87,4 +87,42 @@ typedef struct KvPage
 /* Reads one page: at most page_size items and KV_MAX_PAGE_BYTES read; the item that passes the limit is included. */
 extern void kv_operation_page(const KvReadRequest *request, KvPage *page);
 
+/* --- operation_put.c, operation_update.c, operation_delete.c: writes of one item --- */
+
+/*
+ * What put_item, update_item and delete_item are asked.
+ *
+ * Writes lock the table and the leaf in ROW EXCLUSIVE mode, the row as SQL
+ * would, all to the end of the transaction.  A condition is judged on the
+ * newest version of the row, with the row locked or free of other writers.
+ */
+typedef struct KvWriteRequest
+{
+	Oid			table;
+	Jsonb	   *item;			/* put: the whole item */
+	Jsonb	   *key;			/* update, delete */
+	text	   *update;			/* update; NULL: create the item if it is not there */
+	text	   *condition;
+	Jsonb	   *attribute_values;
+	Jsonb	   *attribute_names;
+	text	   *return_values;	/* NULL: NONE */
+	text	   *return_values_on_failure;	/* NULL: NONE */
+	text	   *on_condition_failure;	/* NULL: raise */
+} KvWriteRequest;
+
+/*
+ * Each returns what return_values asks for, NULL if there is nothing; a
+ * condition that does not hold is KV001, with the item as JSON in DETAIL if
+ * return_values_on_failure is ALL_OLD.
+ *
+ * With on_condition_failure 'return' the answer is always an object:
+ * {"applied": true} and, where return_values asks for something, "attributes";
+ * {"applied": false} and, where return_values_on_failure asks for it, "item".
+ * A write that a BEFORE trigger suppressed is not applied either and carries
+ * "suppressed": true.
+ */
+extern Jsonb *kv_operation_put(const KvWriteRequest *request);
+extern Jsonb *kv_operation_update(const KvWriteRequest *request);
+extern Jsonb *kv_operation_delete(const KvWriteRequest *request);
+
 #endif							/* KV_OPERATION_OPERATION_H */

@@ -60,4 +60,81 @@ extern void kv_cursor_close(KvCursor *cursor);
  */
 extern void kv_store_view(const KvTable *table, const KvLeaf *leaf, TupleTableSlot *slot, KvItemView *view);
 
+/* --- store_writer.c: one leaf, open for writing --- */
+
+/*
+ * A writer writes one row at a time as the executor would: triggers fire,
+ * generated columns and defaults are computed, constraints and all indexes
+ * hold.  It works in steps: find the row, lock it where that is needed, then
+ * insert, replace or remove.  Statement triggers fire as for a statement of
+ * one row, and only if it comes to writing.
+ *
+ * State lives in CurrentMemoryContext; relations, pins and a snapshot are
+ * held until kv_writer_close.  What takes long to prepare is kept for the
+ * session and used again.
+ */
+typedef struct KvWriter KvWriter;
+
+/*
+ * Opens one leaf of the table, which it locks in ROW EXCLUSIVE mode to the
+ * end of the transaction.  The table is locked in the same mode already.
+ */
+extern KvWriter *kv_writer_open(KvTable *table, int leaf);
+
+/* Ends the writer; what it wrote is visible to the next command of the transaction. */
+extern void kv_writer_close(KvWriter *writer);
+
+/* --- store_lock.c: the row of a key, and its lock --- */
+
+/* What is going to be done to a row: it decides the strength of the lock. */
+typedef enum KvRowChange
+{
+	KV_ROW_REPLACE,
+	KV_ROW_REMOVE
+} KvRowChange;
+
+/*
+ * Looks for the row of the key: as of now at READ COMMITTED, as of the
+ * transaction's snapshot above.  Own earlier writes are seen.  May be called
+ * again for the same key or another.
+ */
+extern bool kv_writer_find(KvWriter *writer, const Datum *key);
+
+/*
+ * Tells whether the row found may be judged before it is locked: nobody else
+ * is changing or holding it, and no trigger asks for the lock first.
+ */
+extern bool kv_writer_settled(const KvWriter *writer, KvRowChange change);
+
+/*
+ * Locks the row found.  False: it was changed or removed by somebody else
+ * meanwhile, find it again; above READ COMMITTED that is an error, SQL's own
+ * serialization failure.
+ */
+extern bool kv_writer_lock(KvWriter *writer, KvRowChange change);
+
+/* Fills the view with the row found; as kv_store_view, good until the next kv_writer_find. */
+extern void kv_writer_found(const KvWriter *writer, KvItemView *view);
+
+/* --- store_write.c --- */
+
+typedef enum KvWriteResult
+{
+	KV_WRITE_DONE,
+	KV_WRITE_SUPPRESSED,		/* a BEFORE trigger said no */
+	KV_WRITE_LOST				/* somebody else was faster: find the row again, and lock it */
+} KvWriteResult;
+
+/* Inserts the item, whose key kv_writer_find did not find. */
+extern KvWriteResult kv_writer_insert(KvWriter *writer, const KvItemView *item);
+
+/* Gives the row found a new rest; other columns of the row stay as they are. */
+extern KvWriteResult kv_writer_replace(KvWriter *writer, Jsonb *rest);
+
+/* Removes the row found. */
+extern KvWriteResult kv_writer_remove(KvWriter *writer);
+
+/* Fills the view with the row as insert or replace wrote it, triggers included; good until kv_writer_close. */
+extern void kv_writer_written(const KvWriter *writer, KvItemView *view);
+
 #endif							/* KV_STORE_STORE_H */

@@ -33,7 +33,7 @@
 #include "utils/rel.h"
 
 #include "base/compat.h"
-#include "store/store.h"
+#include "store/store_internal.h"
 
 /* partition key, low bound, high bound, exclusive start */
 #define KV_MAX_SCAN_KEYS 4
@@ -123,6 +123,13 @@ fill_scan_key(ScanKey key, const KvKeySchema *schema, int column, int flags,
 	key->sk_collation = type == KV_KEY_STRING ? C_COLLATION_OID : InvalidOid;
 	key->sk_func = operators->function[(flags & SK_ROW_MEMBER) ? 0 : strategy];
 	key->sk_argument = value;
+}
+
+/* Fills a scan key for equality on a key column, for the other files of the store. */
+void
+kv_store_fill_equal_key(ScanKey key, const KvKeySchema *schema, int column, Datum value)
+{
+	fill_scan_key(key, schema, column, 0, BTEqualStrategyNumber, value);
 }
 
 /* Fills the row comparison (partition key, sort key) > or < the start. */

@@ -19,13 +19,16 @@ SELECT set_eq(
 	('describe_table', 'table_name regclass', 'jsonb'),
 	('put_item', 'table_name regclass, item jsonb, condition text DEFAULT NULL::text, attribute_values jsonb DEFAULT NULL::jsonb, '
 		'attribute_names jsonb DEFAULT NULL::jsonb, return_values text DEFAULT ''NONE''::text, '
-		'return_values_on_failure text DEFAULT ''NONE''::text', 'jsonb'),
+		'return_values_on_failure text DEFAULT ''NONE''::text, on_condition_failure text DEFAULT ''raise''::text', 'jsonb'),
 	('get_item', 'table_name regclass, key jsonb, projection text DEFAULT NULL::text, attribute_names jsonb DEFAULT NULL::jsonb, '
 		'consistent_read boolean DEFAULT true', 'jsonb'),
 	('get', 'table_name regclass, partition_key text, sort_key text DEFAULT NULL::text', 'jsonb'),
+	('update_item', 'table_name regclass, key jsonb, update text DEFAULT NULL::text, condition text DEFAULT NULL::text, '
+		'attribute_values jsonb DEFAULT NULL::jsonb, attribute_names jsonb DEFAULT NULL::jsonb, return_values text DEFAULT ''NONE''::text, '
+		'return_values_on_failure text DEFAULT ''NONE''::text, on_condition_failure text DEFAULT ''raise''::text', 'jsonb'),
 	('delete_item', 'table_name regclass, key jsonb, condition text DEFAULT NULL::text, attribute_values jsonb DEFAULT NULL::jsonb, '
 		'attribute_names jsonb DEFAULT NULL::jsonb, return_values text DEFAULT ''NONE''::text, '
-		'return_values_on_failure text DEFAULT ''NONE''::text', 'jsonb'),
+		'return_values_on_failure text DEFAULT ''NONE''::text, on_condition_failure text DEFAULT ''raise''::text', 'jsonb'),
 	('query', 'table_name regclass, key_condition text, attribute_values jsonb DEFAULT NULL::jsonb, attribute_names jsonb DEFAULT NULL::jsonb, '
 		'index text DEFAULT NULL::text, filter text DEFAULT NULL::text, projection text DEFAULT NULL::text, scan_forward boolean DEFAULT true, '
 		'max_items integer DEFAULT NULL::integer, exclusive_start_key jsonb DEFAULT NULL::jsonb, consistent_read boolean DEFAULT false',
@@ -52,7 +55,7 @@ SELECT set_eq(
 -- What writes is volatile, what reads a table stable, what only computes immutable.
 SELECT set_eq(
 	$$SELECT name FROM function WHERE volatility = 'volatile'$$,
-	ARRAY['create_table', 'drop_table', 'put_item', 'delete_item', 'key_value_am_handler'], 'what writes is volatile');
+	ARRAY['create_table', 'drop_table', 'put_item', 'update_item', 'delete_item', 'key_value_am_handler'], 'what writes is volatile');
 SELECT set_eq(
 	$$SELECT name FROM function WHERE volatility = 'immutable'$$,
 	ARRAY['item_size', 'from_dynamodb_json', 'to_dynamodb_json', 'xxh3_text', 'xxh3_numeric', 'xxh3_bytea'], 'what only computes is immutable');

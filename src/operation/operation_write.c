@@ -1,0 +1,358 @@
+/*
+ * operation_write.c
+ *	  The one write path: route, find and lock the row, judge the condition,
+ *	  write.
+ *
+ * A row that nobody else is changing is judged as it stands, without taking
+ * its lock first; the write itself then finds out whether it was still the
+ * newest version.  In every other case, also before a condition is declared
+ * failed, the row is locked first.  Whoever loses against another writer
+ * starts again with the lock, on top of what the other left.  An absent row
+ * is inserted if it is still absent.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "base/compat.h"
+#include "base/errors.h"
+#include "operation/operation_write.h"
+
+static const char *const verb_names[] = {
+	[KV_VERB_PUT] = "kv.put_item()",
+	[KV_VERB_UPDATE] = "kv.update_item()",
+	[KV_VERB_DELETE] = "kv.delete_item()"
+};
+
+static const char *const return_value_names[] = {
+	[KV_RETURN_NONE] = "NONE",
+	[KV_RETURN_ALL_OLD] = "ALL_OLD",
+	[KV_RETURN_UPDATED_OLD] = "UPDATED_OLD",
+	[KV_RETURN_ALL_NEW] = "ALL_NEW",
+	[KV_RETURN_UPDATED_NEW] = "UPDATED_NEW"
+};
+
+/* Tells whether a text argument is this word. */
+static bool
+text_is(const text *argument, const char *word)
+{
+	return VARSIZE_ANY_EXHDR(argument) == strlen(word) &&
+		memcmp(VARDATA_ANY(argument), word, strlen(word)) == 0;
+}
+
+/* Reads return_values; last is the last value allowed. */
+static KvReturnValues
+read_return_values(const text *argument, KvReturnValues last)
+{
+	if (argument == NULL)
+		return KV_RETURN_NONE;
+	for (int i = KV_RETURN_NONE; i <= last; i++)
+		if (text_is(argument, return_value_names[i]))
+			return i;
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_VALIDATION),
+			 errmsg("invalid return_values \"%s\"", text_to_cstring(argument)),
+			 last == KV_RETURN_ALL_OLD ?
+			 errhint("Use NONE or ALL_OLD.") :
+			 errhint("Use NONE, ALL_OLD, UPDATED_OLD, ALL_NEW or UPDATED_NEW.")));
+}
+
+/* Reads return_values_on_failure: whether the item is wanted. */
+static bool
+read_return_on_failure(const text *argument)
+{
+	if (argument == NULL || text_is(argument, "NONE"))
+		return false;
+	if (text_is(argument, "ALL_OLD"))
+		return true;
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_VALIDATION),
+			 errmsg("invalid return_values_on_failure \"%s\"", text_to_cstring(argument)),
+			 errhint("Use NONE or ALL_OLD.")));
+}
+
+/* Reads on_condition_failure: whether a failed condition is returned. */
+static bool
+read_on_condition_failure(const text *argument)
+{
+	if (argument == NULL || text_is(argument, "raise"))
+		return false;
+	if (text_is(argument, "return"))
+		return true;
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_VALIDATION),
+			 errmsg("invalid on_condition_failure \"%s\"", text_to_cstring(argument)),
+			 errhint("Use raise or return.")));
+}
+
+/* Refuses the write where SQL would refuse INSERT, UPDATE and DELETE. */
+static void
+check_may_write(KvWriteVerb verb, Oid relid)
+{
+	PreventCommandDuringRecovery(verb_names[verb]);
+	if (XactReadOnly && get_rel_persistence(relid) != RELPERSISTENCE_TEMP)
+		PreventCommandIfReadOnly(verb_names[verb]);
+	PreventCommandIfParallelMode(verb_names[verb]);
+}
+
+/* Returns the rights that a write needs: SELECT only where something of the old item can be learnt. */
+static AclMode
+needed_rights(const KvWrite *write, const KvWriteRequest *request)
+{
+	switch (write->verb)
+	{
+		case KV_VERB_PUT:
+			if (request->condition || write->return_values != KV_RETURN_NONE)
+				return ACL_INSERT | ACL_UPDATE | ACL_SELECT;
+			return ACL_INSERT | ACL_UPDATE;
+		case KV_VERB_UPDATE:
+			return ACL_INSERT | ACL_UPDATE | ACL_SELECT;
+		default:
+			return ACL_DELETE | ACL_SELECT;
+	}
+}
+
+/* Opens the table to write to, with the rights that the verb needs checked. */
+void
+kv_write_open(KvWrite *write, KvWriteVerb verb, const KvWriteRequest *request)
+{
+	memset(write, 0, sizeof(KvWrite));
+	write->verb = verb;
+	check_may_write(verb, request->table);
+	write->return_values = read_return_values(request->return_values,
+											  verb == KV_VERB_UPDATE ? KV_RETURN_UPDATED_NEW : KV_RETURN_ALL_OLD);
+	write->return_on_failure = read_return_on_failure(request->return_values_on_failure);
+	(void) read_on_condition_failure(request->on_condition_failure);
+
+	write->table = kv_table_open(request->table, RowExclusiveLock);
+	kv_table_check_rights(write->table, needed_rights(write, request));
+	write->through_policy = kv_table_has_row_security(write->table);
+}
+
+/* Binds the expressions of the request. */
+void
+kv_write_bind(KvWrite *write, const KvWriteRequest *request)
+{
+	const KvKeySchema *schema = &write->table->key;
+	KvPlaceholders *placeholders;
+
+	if (request->condition == NULL && request->update == NULL &&
+		request->attribute_names == NULL && request->attribute_values == NULL)
+		return;
+
+	placeholders = kv_placeholders_create(request->attribute_names, request->attribute_values);
+	if (request->update)
+		write->update = kv_update_bind(request->update, placeholders, schema);
+	if (request->condition)
+		write->condition = kv_condition_bind(KV_EXPRESSION_CONDITION, request->condition, placeholders, schema);
+	kv_placeholders_check_used(placeholders);
+}
+
+/* Notes what the caller wants to have back of a write that was made; either view NULL: no such item. */
+static void
+take_returned(KvWrite *write, const KvItemView *old, const KvItemView *new)
+{
+	write->outcome = KV_OUTCOME_DONE;
+	switch (write->return_values)
+	{
+		case KV_RETURN_NONE:
+			break;
+		case KV_RETURN_ALL_OLD:
+			if (old)
+				write->returned = kv_item_join(old);
+			break;
+		case KV_RETURN_ALL_NEW:
+			if (new)
+				write->returned = kv_item_join(new);
+			break;
+		case KV_RETURN_UPDATED_OLD:
+			if (old && write->update)
+				write->returned = kv_update_touched(write->update, old);
+			break;
+		case KV_RETURN_UPDATED_NEW:
+			if (new && write->update)
+				write->returned = kv_update_touched(write->update, new);
+			break;
+	}
+}
+
+/* Fills the item that the write makes of the old one. */
+static void
+make_item(const KvWrite *write, const KvItemView *old, KvItemView *new)
+{
+	if (write->verb == KV_VERB_PUT)
+	{
+		*new = write->item;
+		return;
+	}
+
+	new->schema = &write->table->key;
+	memcpy(new->key, write->key, sizeof(new->key));
+	new->rest = kv_update_apply(write->update, old);
+	kv_item_check_size(new);
+}
+
+/* Returns an object without attributes. */
+static Jsonb *
+empty_rest(void)
+{
+	JsonbParseState *state = NULL;
+
+	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	return JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL));
+}
+
+/* Writes to the row found, or to the absent one (old is NULL); the condition holds. */
+static KvWriteResult
+change_row(KvWrite *write, KvTarget *target, const KvItemView *old)
+{
+	KvItemView	new = {0};
+	KvItemView	written;
+	KvWriteResult result;
+
+	if (write->verb == KV_VERB_DELETE)
+	{
+		result = old ? kv_target_remove(target) : KV_WRITE_DONE;
+		if (result == KV_WRITE_DONE)
+			take_returned(write, old, NULL);
+		return result;
+	}
+
+	if (write->verb == KV_VERB_UPDATE && write->update == NULL)
+	{
+		/* nothing but the key: what is there stays as it is */
+		if (old)
+		{
+			take_returned(write, old, old);
+			return KV_WRITE_DONE;
+		}
+		new.schema = &write->table->key;
+		memcpy(new.key, write->key, sizeof(new.key));
+		new.rest = empty_rest();
+	}
+	else
+		make_item(write, old, &new);
+
+	result = old ? kv_target_replace(target, new.rest, &written) :
+		kv_target_insert(target, &new, &written);
+	if (result == KV_WRITE_DONE)
+		take_returned(write, old, &written);
+	return result;
+}
+
+/* Finds the row, judges the condition and writes. */
+void
+kv_write_execute(KvWrite *write)
+{
+	KvTarget   *target = kv_target_open(write->table, write->key, write->through_policy);
+	KvRowChange change = write->verb == KV_VERB_DELETE ? KV_ROW_REMOVE : KV_ROW_REPLACE;
+	bool		lock_first = false;
+
+	for (;;)
+	{
+		KvItemView	view;
+		const KvItemView *old = NULL;
+		KvWriteResult result;
+
+		CHECK_FOR_INTERRUPTS();
+		if (kv_target_find(target, &view))
+		{
+			old = &view;
+			if (!lock_first && !kv_target_settled(target, change))
+				lock_first = true;
+			if (lock_first && !kv_target_lock(target, change))
+				continue;
+		}
+
+		if (write->condition && !kv_condition_holds(write->condition, old))
+		{
+			if (old && !lock_first)
+			{
+				lock_first = true;
+				continue;
+			}
+			write->outcome = KV_OUTCOME_CONDITION_FAILED;
+			if (old && write->return_on_failure)
+				write->returned = kv_item_join(old);
+			break;
+		}
+
+		result = change_row(write, target, old);
+		if (result == KV_WRITE_SUPPRESSED)
+			write->outcome = KV_OUTCOME_SUPPRESSED;
+		if (result != KV_WRITE_LOST)
+			break;
+		lock_first = true;
+	}
+	kv_target_close(target);
+}
+
+/* Raises KV001. */
+static void
+raise_condition_failed(const KvWrite *write)
+{
+	Jsonb	   *key = kv_key_to_json(&write->table->key, write->key);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_CONDITION_FAILED),
+			 errmsg("condition failed for key %s of table \"%s\"",
+					JsonbToCString(NULL, &key->root, VARSIZE(key)),
+					get_rel_name(write->table->relid)),
+			 write->returned ?
+			 errdetail_internal("%s", JsonbToCString(NULL, &write->returned->root, VARSIZE(write->returned))) : 0));
+}
+
+/* Adds a member to an object under construction. */
+static void
+add_member(JsonbParseState **state, const char *name, JsonbValue *value)
+{
+	JsonbValue	key;
+
+	key.type = jbvString;
+	key.val.string.val = (char *) name;
+	key.val.string.len = strlen(name);
+	pushJsonbValue(state, WJB_KEY, &key);
+	pushJsonbValue(state, WJB_VALUE, value);
+}
+
+/* Returns the answer of a caller who wants a failed condition returned. */
+static Jsonb *
+make_envelope(const KvWrite *write)
+{
+	JsonbParseState *state = NULL;
+	JsonbValue	value;
+
+	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	value.type = jbvBool;
+	value.val.boolean = write->outcome == KV_OUTCOME_DONE;
+	add_member(&state, "applied", &value);
+	if (write->outcome == KV_OUTCOME_SUPPRESSED)
+	{
+		value.val.boolean = true;
+		add_member(&state, "suppressed", &value);
+	}
+	if (write->returned)
+	{
+		value.type = jbvBinary;
+		value.val.binary.data = &write->returned->root;
+		value.val.binary.len = VARSIZE(write->returned) - VARHDRSZ;
+		add_member(&state, write->outcome == KV_OUTCOME_DONE ? "attributes" : "item", &value);
+	}
+	return JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL));
+}
+
+/* Turns the outcome of a single write into what its function returns, or raises KV001. */
+Jsonb *
+kv_write_answer(const KvWrite *write, const KvWriteRequest *request)
+{
+	if (read_on_condition_failure(request->on_condition_failure))
+		return make_envelope(write);
+	if (write->outcome == KV_OUTCOME_CONDITION_FAILED)
+		raise_condition_failed(write);
+	return write->returned;
+}

@@ -1,0 +1,96 @@
+/*
+ * operation_write.h
+ *	  The one write path, private to the room: put, update, delete and
+ *	  transactions fill a KvWrite and hand it over.
+ */
+#ifndef KV_OPERATION_OPERATION_WRITE_H
+#define KV_OPERATION_OPERATION_WRITE_H
+
+#include "expression/expression.h"
+#include "operation/operation.h"
+#include "store/store.h"
+
+typedef enum KvWriteVerb
+{
+	KV_VERB_PUT,
+	KV_VERB_UPDATE,
+	KV_VERB_DELETE
+} KvWriteVerb;
+
+typedef enum KvReturnValues
+{
+	KV_RETURN_NONE,
+	KV_RETURN_ALL_OLD,
+	KV_RETURN_UPDATED_OLD,
+	KV_RETURN_ALL_NEW,
+	KV_RETURN_UPDATED_NEW
+} KvReturnValues;
+
+typedef enum KvWriteOutcome
+{
+	KV_OUTCOME_DONE,			/* written, or nothing needed to be */
+	KV_OUTCOME_SUPPRESSED,		/* a BEFORE trigger said no */
+	KV_OUTCOME_CONDITION_FAILED
+} KvWriteOutcome;
+
+/* One write to one key. */
+typedef struct KvWrite
+{
+	/* what is asked */
+	KvWriteVerb verb;
+	KvTable    *table;
+	bool		through_policy; /* row security applies to the current user */
+	Datum		key[KV_MAX_KEYS];
+	KvItemView	item;			/* put: the new item */
+	const KvUpdate *update;		/* update; NULL: no expression */
+	const KvCondition *condition;	/* NULL: none */
+	KvReturnValues return_values;
+	bool		return_on_failure;
+
+	/* the answer, in the memory context of kv_write_execute */
+	KvWriteOutcome outcome;
+	Jsonb	   *returned;		/* what return_values or return_on_failure asked for; NULL: nothing */
+} KvWrite;
+
+/* --- operation_write.c --- */
+
+/* Opens the table to write to, with the rights that the verb needs checked. */
+extern void kv_write_open(KvWrite *write, KvWriteVerb verb, const KvWriteRequest *request);
+
+/* Binds the expressions of the request. */
+extern void kv_write_bind(KvWrite *write, const KvWriteRequest *request);
+
+/* Finds the row, judges the condition and writes. */
+extern void kv_write_execute(KvWrite *write);
+
+/* Turns the outcome of a single write into what its function returns, or raises KV001. */
+extern Jsonb *kv_write_answer(const KvWrite *write, const KvWriteRequest *request);
+
+/* --- operation_target.c: the row to be written, whichever way it is reached --- */
+
+typedef struct KvTarget KvTarget;
+
+/*
+ * A target is a store writer, or SQL where a policy applies to the current
+ * user.  Its functions mean what those of KvWriter mean (store.h).
+ */
+extern KvTarget *kv_target_open(KvTable *table, const Datum *key, bool through_policy);
+extern void kv_target_close(KvTarget *target);
+extern bool kv_target_find(KvTarget *target, KvItemView *view);
+extern bool kv_target_settled(KvTarget *target, KvRowChange change);
+extern bool kv_target_lock(KvTarget *target, KvRowChange change);
+extern KvWriteResult kv_target_insert(KvTarget *target, const KvItemView *item, KvItemView *written);
+extern KvWriteResult kv_target_replace(KvTarget *target, Jsonb *rest, KvItemView *written);
+extern KvWriteResult kv_target_remove(KvTarget *target);
+
+/* --- operation_policy_write.c: the same, through SQL --- */
+
+typedef struct KvPolicyWriter KvPolicyWriter;
+
+extern KvPolicyWriter *kv_policy_writer_open(KvTable *table, const Datum *key);
+extern bool kv_policy_writer_find(KvPolicyWriter *writer, KvItemView *view);
+extern KvWriteResult kv_policy_writer_insert(KvPolicyWriter *writer, const KvItemView *item, KvItemView *written);
+extern KvWriteResult kv_policy_writer_replace(KvPolicyWriter *writer, Jsonb *rest, KvItemView *written);
+extern KvWriteResult kv_policy_writer_remove(KvPolicyWriter *writer);
+
+#endif							/* KV_OPERATION_OPERATION_WRITE_H */

@@ -1,0 +1,95 @@
+/*
+ * store_internal.h
+ *	  What the files of the store share among themselves.
+ */
+#ifndef KV_STORE_STORE_INTERNAL_H
+#define KV_STORE_STORE_INTERNAL_H
+
+#include "access/skey.h"
+#include "access/tableam.h"
+#include "commands/trigger.h"
+#include "lib/ilist.h"
+#include "nodes/execnodes.h"
+
+#include "store/store.h"
+
+/* --- store_range.c --- */
+
+/* Fills a btree scan key that asks for equality on a key column (0 or 1). */
+extern void kv_store_fill_equal_key(ScanKey key, const KvKeySchema *schema, int column, Datum value);
+
+/* --- store_writer.c --- */
+
+/*
+ * A writer.  The upper part takes long to prepare and is kept for the
+ * session; all it points to lives in context.  The lower part belongs to one
+ * call.
+ */
+struct KvWriter
+{
+	MemoryContext context;
+	dlist_node	node;			/* in the list of kept writers */
+	Oid			leaf_relid;
+	Oid			root_relid;
+	bool		keepable;		/* may be kept when the call is over */
+	TupleDesc	row_type;		/* a copy, so that slots pin nothing */
+	TupleTableSlot *current;	/* the row found */
+	TupleTableSlot *next;		/* the row to be written */
+	EState	   *estate;
+	ResultRelInfo *target;		/* the leaf; its trigger fields are not used */
+	ResultRelInfo *root;		/* the table, where it is partitioned */
+	int			index_count;
+	Oid		   *index_oid;
+	IndexInfo **index_info;
+	int			primary;		/* which of them is the primary key */
+	List	   *arbiter;		/* the OID of the primary key */
+	ExprState **defaults;		/* by attribute of the leaf; NULL: there are no further columns */
+	LockTupleMode replace_lock;
+
+	uint64		generation;		/* of the relcache when the writer was taken */
+	KvTable    *table;
+	const KvLeaf *leaf;
+	Relation	heap;
+	Relation	root_heap;		/* the leaf itself where the table is not partitioned */
+	bool		snapshot_active;
+	bool		wrote;
+	Datum		key[KV_MAX_KEYS];	/* what kv_writer_find looked for */
+};
+
+/* Fills an executor state for one leaf: range table and result relations. */
+extern void kv_store_init_target(EState *estate, KvWriter *writer, ResultRelInfo **target, ResultRelInfo **root);
+
+/* --- store_lock.c --- */
+
+/*
+ * Judges why a row could not be locked or changed: returns if it is to be
+ * found again, and raises the executor's own errors otherwise.
+ */
+extern void kv_store_check_lost(TM_Result result, const TM_FailureData *failure);
+
+/* --- store_trigger.c --- */
+
+/*
+ * What one write needs to fire triggers, made for the write and gone with it.
+ * Trigger code works on an executor state of its own, because it opens
+ * relations and leaves slots behind.
+ */
+typedef struct KvTriggers
+{
+	bool		active;
+	CmdType		command;
+	EState	   *estate;
+	ResultRelInfo *target;
+	ResultRelInfo *root;		/* target itself where the table is not partitioned */
+	EPQState	epq;
+	TransitionCaptureState *capture;
+} KvTriggers;
+
+/* Prepares the triggers of a command and fires BEFORE STATEMENT triggers; active stays false if there are none. */
+extern void kv_triggers_begin(KvTriggers *triggers, KvWriter *writer, CmdType command);
+
+/* Fires the AFTER triggers queued, and AFTER STATEMENT triggers if the row was written. */
+extern void kv_triggers_end(KvTriggers *triggers, bool written);
+
+
+#endif							/* KV_STORE_STORE_INTERNAL_H */

@@ -1,0 +1,155 @@
+/*
+ * store_lock.c
+ *	  The row of a key: finding it and locking its newest version.
+ *
+ * A row is looked up with a snapshot of its own, taken when the search
+ * starts, so that at READ COMMITTED it is the newest committed version; a
+ * dirty snapshot would save that but can miss a row whose index entry moves
+ * while the index is read.  Above READ COMMITTED it is the transaction's
+ * snapshot: a row that changed since is met as SQL's serialization failure.
+ * Each search begins a new command, as SPI does, so own earlier writes of
+ * the same statement are seen.
+ *
+ * The lock does not follow update chains.  Who loses against another writer
+ * finds the row again: the key may have moved or gone meanwhile.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relscan.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "base/compat.h"
+#include "store/store_internal.h"
+
+/* Makes the snapshot for a search the active one. */
+static void
+renew_snapshot(KvWriter *writer)
+{
+	if (writer->snapshot_active)
+		PopActiveSnapshot();
+	writer->snapshot_active = false;
+	CommandCounterIncrement();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	writer->snapshot_active = true;
+}
+
+/* Looks for the row of the key. */
+bool
+kv_writer_find(KvWriter *writer, const Datum *key)
+{
+	const KvKeySchema *schema = &writer->table->key;
+	Relation	index = writer->target->ri_IndexRelationDescs[writer->primary];
+	ScanKeyData scan_key[KV_MAX_KEYS];
+	IndexScanDesc scan;
+	bool		found;
+
+	ExecClearTuple(writer->current);
+	ExecClearTuple(writer->next);
+	renew_snapshot(writer);
+
+	for (int i = 0; i < schema->count; i++)
+	{
+		writer->key[i] = key[i];
+		kv_store_fill_equal_key(&scan_key[i], schema, i, key[i]);
+	}
+	scan = kv_compat_index_beginscan(writer->heap, index, GetActiveSnapshot(), schema->count);
+	index_rescan(scan, scan_key, schema->count, NULL, 0);
+	found = index_getnext_slot(scan, ForwardScanDirection, writer->current);
+	index_endscan(scan);
+	return found;
+}
+
+/* Tells whether BEFORE ROW triggers want the row locked before they see it. */
+static bool
+has_before_trigger(const KvWriter *writer, KvRowChange change)
+{
+	TriggerDesc *triggers = writer->heap->trigdesc;
+
+	if (triggers == NULL)
+		return false;
+	return change == KV_ROW_REMOVE ?
+		triggers->trig_delete_before_row : triggers->trig_update_before_row;
+}
+
+/*
+ * Tells whether the row found may be judged before it is locked.
+ *
+ * A row whose xmax is known to be invalid was not being changed when its page
+ * was looked at; whoever changes it from now on makes our own write fail as
+ * lost.  A set xmax may be that of a locker or of an aborted transaction:
+ * locking the row finds out.
+ */
+bool
+kv_writer_settled(const KvWriter *writer, KvRowChange change)
+{
+	HeapTuple	tuple;
+
+	if (has_before_trigger(writer, change) || !TTS_IS_BUFFERTUPLE(writer->current))
+		return false;
+	tuple = ((BufferHeapTupleTableSlot *) writer->current)->base.tuple;
+	return tuple != NULL && (tuple->t_data->t_infomask & HEAP_XMAX_INVALID) != 0;
+}
+
+/* Locks the row found; false if it is to be found again. */
+bool
+kv_writer_lock(KvWriter *writer, KvRowChange change)
+{
+	ItemPointerData tid = writer->current->tts_tid;
+	TM_FailureData failure;
+	TM_Result	result;
+
+	result = table_tuple_lock(writer->heap, &tid, GetActiveSnapshot(), writer->current,
+							  GetCurrentCommandId(true),
+							  change == KV_ROW_REMOVE ? LockTupleExclusive : writer->replace_lock,
+							  LockWaitBlock, 0, &failure);
+	if (result == TM_Ok)
+		return true;
+
+	kv_store_check_lost(result, &failure);
+	return false;
+}
+
+/*
+ * Judges why a row could not be locked or changed: returns if it is to be
+ * found again, and raises the executor's own errors otherwise.
+ */
+void
+kv_store_check_lost(TM_Result result, const TM_FailureData *failure)
+{
+	switch (result)
+	{
+		case TM_Updated:
+			if (IsolationUsesXactSnapshot())
+				ereport(ERROR,
+						(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+						 errmsg("could not serialize access due to concurrent update")));
+			break;
+		case TM_Deleted:
+			if (IsolationUsesXactSnapshot())
+				ereport(ERROR,
+						(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+						 errmsg("could not serialize access due to concurrent delete")));
+			break;
+		case TM_SelfModified:
+			/* a function called by the write has written the row itself */
+			ereport(ERROR,
+					(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+					 errmsg("tuple to be updated was already modified by an operation triggered by the current command"),
+					 errhint("Consider using an AFTER trigger instead of a BEFORE trigger to propagate changes to other rows.")));
+			break;
+		default:
+			elog(ERROR, "unexpected result %d of a row change", (int) result);
+	}
+}
+
+/* Fills the view with the row found. */
+void
+kv_writer_found(const KvWriter *writer, KvItemView *view)
+{
+	kv_store_view(writer->table, writer->leaf, writer->current, view);
+}

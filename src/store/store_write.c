@@ -1,0 +1,293 @@
+/*
+ * store_write.c
+ *	  Insert, replace and remove one row of a leaf, as the executor would.
+ *
+ * The order of steps is that of ExecInsert, ExecUpdate and ExecDelete in
+ * core's nodeModifyTable.c: BEFORE triggers, generated columns, constraints,
+ * the row, its index entries, AFTER triggers.  Rows are inserted
+ * speculatively with the primary key as arbiter, as ON CONFLICT does; the
+ * check for a conflict that comes before is the search that the caller has
+ * made.
+ *
+ * The partition constraint is checked only where a BEFORE trigger may have
+ * changed the key: kv_table_route gave the leaf otherwise.
+ */
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "executor/executor.h"
+#include "executor/nodeModifyTable.h"
+#include "storage/lmgr.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "base/compat.h"
+#include "store/store_internal.h"
+
+/* Fills the next row from an item; further columns get their defaults. */
+static void
+fill_new_row(KvWriter *writer, const KvItemView *item)
+{
+	TupleTableSlot *next = writer->next;
+	int			natts = writer->row_type->natts;
+	ExprContext *econtext = GetPerTupleExprContext(writer->estate);
+
+	memset(next->tts_isnull, true, natts * sizeof(bool));
+	for (int i = 0; i < writer->table->key.count; i++)
+	{
+		next->tts_values[writer->leaf->key_attno[i] - 1] = item->key[i];
+		next->tts_isnull[writer->leaf->key_attno[i] - 1] = false;
+	}
+	next->tts_values[writer->leaf->item_attno - 1] = JsonbPGetDatum(item->rest);
+	next->tts_isnull[writer->leaf->item_attno - 1] = false;
+
+	for (int i = 0; writer->defaults && i < natts; i++)
+		if (writer->defaults[i])
+			next->tts_values[i] = ExecEvalExprSwitchContext(writer->defaults[i], econtext, &next->tts_isnull[i]);
+	ExecStoreVirtualTuple(next);
+}
+
+/* Fills the next row from the row found, with another rest. */
+static void
+fill_changed_row(KvWriter *writer, Jsonb *rest)
+{
+	TupleTableSlot *current = writer->current;
+	TupleTableSlot *next = writer->next;
+	int			natts = writer->row_type->natts;
+
+	slot_getallattrs(current);
+	memcpy(next->tts_values, current->tts_values, natts * sizeof(Datum));
+	memcpy(next->tts_isnull, current->tts_isnull, natts * sizeof(bool));
+	next->tts_values[writer->leaf->item_attno - 1] = JsonbPGetDatum(rest);
+	ExecStoreVirtualTuple(next);
+}
+
+/* Computes generated columns of the next row and checks its constraints. */
+static void
+complete_row(KvWriter *writer, CmdType command, bool check_partition)
+{
+	TupleConstr *constraints = RelationGetDescr(writer->heap)->constr;
+
+	writer->next->tts_tableOid = RelationGetRelid(writer->heap);
+	if (constraints && constraints->has_generated_stored)
+		ExecComputeStoredGenerated(writer->target, writer->estate, writer->next, command);
+	if (constraints)
+		ExecConstraints(writer->target, writer->next, writer->estate);
+	if (check_partition && writer->heap->rd_rel->relispartition)
+		ExecPartitionCheck(writer->target, writer->next, writer->estate, true);
+}
+
+/* Tells whether a trigger gave the row to be inserted another key than the one that was looked for. */
+static bool
+key_was_changed(KvWriter *writer)
+{
+	const KvKeySchema *schema = &writer->table->key;
+
+	for (int i = 0; i < schema->count; i++)
+	{
+		bool		isnull;
+		Datum		value = slot_getattr(writer->next, writer->leaf->key_attno[i], &isnull);
+
+		if (isnull || kv_key_compare(schema->attribute[i].type, value, writer->key[i]) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* Inserts the next row and its index entries unless the key is taken; false if it is. */
+static bool
+insert_speculatively(KvWriter *writer, List **recheck)
+{
+	TransactionId xid = GetCurrentTransactionId();
+	uint32		token = SpeculativeInsertionLockAcquire(xid);
+	bool		conflict = false;
+
+	table_tuple_insert_speculative(writer->heap, writer->next, writer->estate->es_output_cid,
+								   0, NULL, token);
+	*recheck = kv_compat_insert_index_tuples(writer->target, writer->next, writer->estate,
+											 false, true, &conflict, writer->arbiter);
+	table_tuple_complete_speculative(writer->heap, writer->next, token, !conflict);
+	SpeculativeInsertionLockRelease(xid);
+	return !conflict;
+}
+
+/* Waits until whoever holds the key of the next row has decided; above READ COMMITTED a committed row is an error. */
+static void
+wait_for_holder(KvWriter *writer)
+{
+	ItemPointerData tid;
+
+	if (kv_compat_check_index_constraints(writer->target, writer->next, writer->estate,
+										  &tid, writer->arbiter))
+		return;
+	if (!IsolationUsesXactSnapshot())
+		return;
+
+	ExecClearTuple(writer->current);
+	if (!table_tuple_fetch_row_version(writer->heap, &tid, SnapshotAny, writer->current))
+		return;
+	if (!table_tuple_satisfies_snapshot(writer->heap, writer->current, GetActiveSnapshot()))
+	{
+		bool		isnull;
+		Datum		xmin = slot_getsysattr(writer->current, MinTransactionIdAttributeNumber, &isnull);
+
+		if (!TransactionIdIsCurrentTransactionId(DatumGetTransactionId(xmin)))
+			ereport(ERROR,
+					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+					 errmsg("could not serialize access due to concurrent update")));
+	}
+	ExecClearTuple(writer->current);
+}
+
+/* Starts a write: the command id and the state that expressions are evaluated in. */
+static void
+begin_write(KvWriter *writer)
+{
+	ResetPerTupleExprContext(writer->estate);
+	writer->estate->es_output_cid = GetCurrentCommandId(true);
+	writer->estate->es_snapshot = GetActiveSnapshot();
+}
+
+/* Inserts the item, whose key kv_writer_find did not find. */
+KvWriteResult
+kv_writer_insert(KvWriter *writer, const KvItemView *item)
+{
+	TriggerDesc *trigger_desc = writer->heap->trigdesc;
+	bool		before = trigger_desc && trigger_desc->trig_insert_before_row;
+	KvTriggers	triggers;
+	List	   *recheck = NIL;
+	bool		inserted = true;
+
+	begin_write(writer);
+	fill_new_row(writer, item);
+	kv_triggers_begin(&triggers, writer, CMD_INSERT);
+	if (before)
+	{
+		ExecMaterializeSlot(writer->next);
+		if (!ExecBRInsertTriggers(triggers.estate, triggers.target, writer->next))
+		{
+			kv_triggers_end(&triggers, true);
+			writer->wrote = true;
+			return KV_WRITE_SUPPRESSED;
+		}
+	}
+	complete_row(writer, CMD_INSERT, before);
+
+	/* under another key than the caller's there is nobody to start again with */
+	if (before && key_was_changed(writer))
+	{
+		table_tuple_insert(writer->heap, writer->next, writer->estate->es_output_cid, 0, NULL);
+		recheck = kv_compat_insert_index_tuples(writer->target, writer->next, writer->estate,
+												false, false, NULL, NIL);
+	}
+	else
+		inserted = insert_speculatively(writer, &recheck);
+
+	writer->wrote = true;
+	if (inserted && triggers.active)
+		ExecARInsertTriggers(triggers.estate, triggers.target, writer->next, recheck, triggers.capture);
+	kv_triggers_end(&triggers, inserted);
+	list_free(recheck);
+	if (inserted)
+		return KV_WRITE_DONE;
+
+	wait_for_holder(writer);
+	return KV_WRITE_LOST;
+}
+
+/* Gives the row found a new rest. */
+KvWriteResult
+kv_writer_replace(KvWriter *writer, Jsonb *rest)
+{
+	TriggerDesc *trigger_desc = writer->heap->trigdesc;
+	bool		before = trigger_desc && trigger_desc->trig_update_before_row;
+	ItemPointerData tid = writer->current->tts_tid;
+	KvTriggers	triggers;
+	TM_FailureData failure;
+	TM_Result	result = TM_Ok;
+	LockTupleMode lock_mode;
+	KvCompatUpdateIndexes update_indexes = KV_COMPAT_NO_INDEXES;
+	List	   *recheck = NIL;
+
+	CheckCmdReplicaIdentity(writer->heap, CMD_UPDATE);
+	begin_write(writer);
+	fill_changed_row(writer, rest);
+	kv_triggers_begin(&triggers, writer, CMD_UPDATE);
+	if (before)
+	{
+		ExecMaterializeSlot(writer->next);
+		if (!kv_compat_before_update(triggers.estate, &triggers.epq, triggers.target, &tid,
+									 writer->next, &result, &failure))
+		{
+			kv_triggers_end(&triggers, true);
+			writer->wrote = true;
+			return KV_WRITE_SUPPRESSED;
+		}
+	}
+	complete_row(writer, CMD_UPDATE, before);
+
+	result = table_tuple_update(writer->heap, &tid, writer->next, writer->estate->es_output_cid,
+								GetActiveSnapshot(), InvalidSnapshot, true,
+								&failure, &lock_mode, &update_indexes);
+	writer->wrote = true;
+	if (result != TM_Ok)
+	{
+		kv_triggers_end(&triggers, false);
+		kv_store_check_lost(result, &failure);
+		return KV_WRITE_LOST;
+	}
+
+	if (update_indexes != KV_COMPAT_NO_INDEXES)
+		recheck = kv_compat_update_index_tuples(writer->target, writer->next, writer->estate, update_indexes);
+	if (triggers.active)
+		ExecARUpdateTriggers(triggers.estate, triggers.target, NULL, NULL, &tid, NULL,
+							 writer->next, recheck, triggers.capture, false);
+	kv_triggers_end(&triggers, true);
+	list_free(recheck);
+	return KV_WRITE_DONE;
+}
+
+/* Removes the row found. */
+KvWriteResult
+kv_writer_remove(KvWriter *writer)
+{
+	TriggerDesc *trigger_desc = writer->heap->trigdesc;
+	ItemPointerData tid = writer->current->tts_tid;
+	KvTriggers	triggers;
+	TM_FailureData failure;
+	TM_Result	result = TM_Ok;
+
+	CheckCmdReplicaIdentity(writer->heap, CMD_DELETE);
+	begin_write(writer);
+	kv_triggers_begin(&triggers, writer, CMD_DELETE);
+	if (trigger_desc && trigger_desc->trig_delete_before_row &&
+		!kv_compat_before_delete(triggers.estate, &triggers.epq, triggers.target, &tid, &result, &failure))
+	{
+		kv_triggers_end(&triggers, true);
+		writer->wrote = true;
+		return KV_WRITE_SUPPRESSED;
+	}
+
+	result = table_tuple_delete(writer->heap, &tid, writer->estate->es_output_cid,
+								GetActiveSnapshot(), InvalidSnapshot, true, &failure, false);
+	writer->wrote = true;
+	if (result != TM_Ok)
+	{
+		kv_triggers_end(&triggers, false);
+		kv_store_check_lost(result, &failure);
+		return KV_WRITE_LOST;
+	}
+
+	if (triggers.active)
+		ExecARDeleteTriggers(triggers.estate, triggers.target, &tid, NULL, triggers.capture, false);
+	kv_triggers_end(&triggers, true);
+	return KV_WRITE_DONE;
+}
+
+/* Fills the view with the row as insert or replace wrote it. */
+void
+kv_writer_written(const KvWriter *writer, KvItemView *view)
+{
+	kv_store_view(writer->table, writer->leaf, writer->next, view);
+}
