@@ -9,8 +9,7 @@
  * have closed it with CLOSE ALL.
  *
  * A scan reads leaf by leaf, as the store does, so that order, paging and
- * segments mean the same; it is allowed to read without a key for the time
- * of its planning and start.
+ * segments mean the same.
  */
 #include "postgres.h"
 
@@ -86,16 +85,17 @@ add_key_range(PolicyQuery *query, const KvKeySchema *schema, const KvCursorRange
 
 	add_comparison(query, &schema->attribute[0], "=", range->key.partition_key);
 	if (schema->count == 1)
-	{
-		if (range->has_start)
-			appendStringInfo(&query->text, "%sfalse", query->conjunction);
 		return;
-	}
 
-	if (range->key.low.present)
-		add_comparison(query, sort_key, range->key.low.inclusive ? ">=" : ">", range->key.low.value);
-	if (range->key.high.present)
-		add_comparison(query, sort_key, range->key.high.inclusive ? "<=" : "<", range->key.high.value);
+	if (kv_key_range_is_point(&range->key))
+		add_comparison(query, sort_key, "=", range->key.low.value);
+	else
+	{
+		if (range->key.low.present)
+			add_comparison(query, sort_key, range->key.low.inclusive ? ">=" : ">", range->key.low.value);
+		if (range->key.high.present)
+			add_comparison(query, sort_key, range->key.high.inclusive ? "<=" : "<", range->key.high.value);
+	}
 	if (range->has_start)
 		add_comparison(query, sort_key, forward ? ">" : "<", range->start[1]);
 	appendStringInfo(&query->text, " ORDER BY t.%s %s",
@@ -190,17 +190,21 @@ close_portal(KvPolicyRows *rows)
 	rows->portal_name = NULL;
 }
 
-/* Plans and starts the query in a cursor of its own. */
+/*
+ * Plans and starts the query in a cursor of its own.
+ *
+ * The guard has to let it pass: a scan has no key, and the comparison of a
+ * key whose operator is not leakproof may have to wait for the policy.
+ */
 static void
-open_portal(KvPolicyRows *rows, const PolicyQuery *query, bool is_scan)
+open_portal(KvPolicyRows *rows, const PolicyQuery *query)
 {
 	bool		save_allow_scan = kv_guc_allow_scan;
 	Portal		portal = NULL;
 
 	PG_TRY();
 	{
-		if (is_scan)
-			kv_guc_allow_scan = true;
+		kv_guc_allow_scan = true;
 		portal = SPI_cursor_open_with_args(NULL, query->text.data, query->count,
 										   (Oid *) query->type, (Datum *) query->value, NULL,
 										   true, CURSOR_OPT_NO_SCROLL | CURSOR_OPT_FAST_PLAN);
@@ -221,15 +225,19 @@ kv_policy_rows_seek(KvPolicyRows *rows, int leaf, const KvCursorRange *range)
 	PolicyQuery query;
 
 	close_portal(rows);
+	rows->chunk_count = 0;
+	rows->chunk_next = 0;
+
+	/* one item a collection: behind its key there is nothing */
+	rows->ended = range->has_partition_key && range->has_start && rows->table->key.count == 1;
+	if (rows->ended)
+		return;
+
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	build_query(&query, rows->table, leaf, range, ScanDirectionIsForward(rows->direction));
-	open_portal(rows, &query, !range->has_partition_key);
+	open_portal(rows, &query);
 	SPI_finish();
-
-	rows->chunk_count = 0;
-	rows->chunk_next = 0;
-	rows->ended = false;
 }
 
 /* Copies the next rows of the cursor into the chunk. */

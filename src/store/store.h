@@ -28,6 +28,15 @@ typedef struct KvCursorRange
 	Datum		start[KV_MAX_KEYS];
 } KvCursorRange;
 
+/* Tells whether both bounds are the same value, inclusive: one key. */
+static inline bool
+kv_key_range_is_point(const KvKeyRange *range)
+{
+	return range->low.present && range->high.present &&
+		range->low.inclusive && range->high.inclusive &&
+		range->low.value == range->high.value;
+}
+
 /*
  * Opens a cursor over one leaf of the table, which it locks in ACCESS SHARE
  * mode.  The snapshot must be registered or active for the cursor's life.

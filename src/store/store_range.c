@@ -174,9 +174,7 @@ fill_range(KvCursor *cursor, const KvCursorRange *range, ScanKey keys)
 		return count;
 	}
 
-	if (range->key.low.present && range->key.high.present &&
-		range->key.low.inclusive && range->key.high.inclusive &&
-		range->key.low.value == range->key.high.value)
+	if (kv_key_range_is_point(&range->key))
 		fill_scan_key(&keys[count++], schema, 1, 0, BTEqualStrategyNumber, range->key.low.value);
 	else
 	{
