@@ -9,7 +9,7 @@ use Exporter 'import';
 use PostgreSQL::Test::Cluster;
 use Test::More;
 
-our @EXPORT = qw(new_node fill_tables contents check_btrees scan_sql sqlstate_is);
+our @EXPORT = qw(new_node fill_tables contents same_lines check_btrees scan_sql sqlstate_is);
 
 # Returns a started node that has the extension; settings are lines of postgresql.conf, init goes to the node's init.
 sub new_node
@@ -65,7 +65,18 @@ sub contents
 	my ($node, $database) = @_;
 	return join "\n", map {
 		"$_:\n" . $node->safe_psql($database // 'postgres', scan_sql("SELECT * FROM $_ ORDER BY 1, 2"))
-	} qw(messages "Mixed\ Case" numbers binaries by_hand);
+	} ('messages', '"Mixed Case"', 'numbers', 'binaries', 'by_hand');
+}
+
+# Checks that two texts are the same and shows only the first line where they part.
+sub same_lines
+{
+	my ($got, $expected, $name) = @_;
+	my @got = split /\n/, $got;
+	my @expected = split /\n/, $expected;
+	my ($first) = grep { ($got[$_] // '') ne ($expected[$_] // '') } 0 .. ($#got > $#expected ? $#got : $#expected);
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return is(defined $first ? $got[$first] : '', defined $first ? $expected[$first] : '', $name);
 }
 
 # Checks every key-value table's btrees against their heaps.
@@ -73,6 +84,7 @@ sub check_btrees
 {
 	my ($node, $name) = @_;
 	my ($status, $out, $err) = $node->psql('postgres', <<'END');
+SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS amcheck;
 SELECT count(bt_index_parent_check(i.indexrelid, heapallindexed => true, rootdescend => true))
 FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_am a ON a.oid = c.relam
@@ -87,8 +99,9 @@ END
 sub sqlstate_is
 {
 	my ($node, $sql, $state, $name) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY sqlstate\n$sql");
-	like($err, qr/ERROR:  \Q$state\E$/m, $name) or diag($out);
+	like($err, qr/ERROR:  \Q$state\E$/m, $name) or diag(substr($out, 0, 300));
 	return;
 }
 
