@@ -32,6 +32,13 @@ typedef struct KvLeaf
 	Oid			primary_index;	/* the btree over the key columns */
 	AttrNumber	key_attno[KV_MAX_KEYS]; /* of the leaf, which may differ from the root's */
 	AttrNumber	item_attno;
+
+	/*
+	 * The leaf has no constraints but those that kv.create_table makes: key
+	 * and item columns NOT NULL, and kv.check_item(); nor has it generated
+	 * columns.  A writer that checked the item itself need not ask them.
+	 */
+	bool		only_own_constraints;
 } KvLeaf;
 
 /* One key-value table. */
@@ -66,8 +73,8 @@ extern KvTable *kv_table_lookup(Oid relid);
 /* Returns the leaf for a partition key value: an index into leaf_relid.  Error KV007 if no partition takes it. */
 extern int	kv_table_route(KvTable *table, Datum partition_key);
 
-/* The same without an error: -1 if no partition takes it. */
-extern int	kv_table_find_leaf(KvTable *table, Datum partition_key);
+/* The same, but returns -1 if no partition takes it: then no such item exists. */
+extern int	kv_table_find_leaf(const KvTable *table, Datum partition_key);
 
 /* Returns what is known of a leaf.  The leaf must be locked (or be about to be locked by the caller, who then calls again). */
 extern const KvLeaf *kv_table_leaf(KvTable *table, int leaf);

@@ -11,6 +11,8 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "catalog/namespace.h"
 #include "catalog/partition.h"
 #include "catalog/pg_am_d.h"
 #include "catalog/pg_class.h"
@@ -263,6 +265,26 @@ read_partitions(KvTable *table, Relation relation)
 	}
 }
 
+/*
+ * Tells whether the partitions that the active snapshot sees are those of the
+ * descriptor.
+ */
+bool
+kv_table_partitions_match(const KvTable *table)
+{
+	Relation	relation = RelationIdGetRelation(table->relid);
+	PartitionDesc partitions;
+	bool		match;
+
+	if (relation == NULL)
+		return false;
+	partitions = RelationGetPartitionDesc(relation, true);
+	match = partitions->nparts == table->leaf_count &&
+		memcmp(partitions->oids, table->leaf_relid, sizeof(Oid) * table->leaf_count) == 0;
+	RelationClose(relation);
+	return match;
+}
+
 /* Makes the relation the only leaf of its own table. */
 static void
 be_own_leaf(KvTable *table)
@@ -348,6 +370,59 @@ leaf_attno(Relation leaf, Oid relid, AttrNumber attno)
 	return found;
 }
 
+/* Tells whether a constraint's expression is the call of kv.check_item that kv.create_table writes. */
+static bool
+is_own_check(const char *expression, const KvTable *table, const KvLeaf *leaf)
+{
+	FuncExpr   *call = stringToNode(expression);
+	AttrNumber	expected[KV_CHECK_FIRST_KEY + KV_MAX_KEYS];
+	ListCell   *cell;
+	char	   *name;
+
+	if (!IsA(call, FuncExpr) || list_length(call->args) != KV_CHECK_FIRST_KEY + table->key.count)
+		return false;
+
+	expected[0] = TableOidAttributeNumber;
+	expected[1] = leaf->item_attno;
+	memcpy(&expected[KV_CHECK_FIRST_KEY], leaf->key_attno, sizeof(leaf->key_attno));
+	foreach(cell, call->args)
+	{
+		Var		   *column = lfirst(cell);
+
+		if (!IsA(column, Var) || column->varattno != expected[foreach_current_index(cell)])
+			return false;
+	}
+
+	name = get_func_name(call->funcid);
+	return name != NULL && strcmp(name, "check_item") == 0 &&
+		get_func_namespace(call->funcid) == get_namespace_oid("kv", true);
+}
+
+/* Tells whether the leaf has no constraints but those that kv.create_table makes. */
+static bool
+has_only_own_constraints(Relation relation, const KvTable *table, const KvLeaf *leaf)
+{
+	TupleDesc	columns = RelationGetDescr(relation);
+	TupleConstr *constraints = columns->constr;
+	int			i;
+
+	if (constraints == NULL)
+		return true;
+	if (constraints->has_generated_stored || constraints->num_check > 1 ||
+		(constraints->num_check == 1 && !is_own_check(constraints->check[0].ccbin, table, leaf)))
+		return false;
+
+	for (i = 0; i < columns->natts; i++)
+	{
+		AttrNumber	attno = i + 1;
+
+		if (TupleDescAttr(columns, i)->attnotnull && attno != leaf->item_attno &&
+			attno != leaf->key_attno[0] && attno != leaf->key_attno[1])
+			return false;
+	}
+	return true;
+}
+
 /* Builds what is known of one leaf, allocated in the table's own context. */
 KvCachedLeaf *
 kv_table_build_leaf(const KvTable *table, Oid leaf_relid)
@@ -380,6 +455,7 @@ kv_table_build_leaf(const KvTable *table, Oid leaf_relid)
 	for (i = 0; i < table->key.count; i++)
 		cached->leaf.key_attno[i] = leaf_attno(relation, table->relid, table->key_attno[i]);
 	cached->leaf.item_attno = leaf_attno(relation, table->relid, table->item_attno);
+	cached->leaf.only_own_constraints = has_only_own_constraints(relation, table, &cached->leaf);
 
 	RelationClose(relation);
 	return cached;

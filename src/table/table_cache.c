@@ -35,6 +35,7 @@ typedef struct CacheEntry
 {
 	Oid			relid;			/* hash key */
 	bool		known;			/* table says the truth, also when it is NULL: not ours */
+	bool		recheck;		/* .. but which partitions there are depends on the snapshot */
 	KvTable    *table;
 	Oid			leaf_of;		/* a descriptor of this table has looked at relid as its leaf */
 	uint32		invalidations;	/* counts, so that a build notices one that came meanwhile */
@@ -226,13 +227,11 @@ load_table(Oid relid)
 			CHECK_FOR_INTERRUPTS();
 			continue;
 		}
-		if (table != NULL && table->private_data->snapshot_bound)
-		{
-			retire_table(table);
-			return table;
-		}
+		if (entry->table != NULL)
+			retire_table(entry->table);
 		entry->table = table;
 		entry->known = true;
+		entry->recheck = (table != NULL && table->private_data->snapshot_bound);
 		return table;
 	}
 }
@@ -247,7 +246,8 @@ kv_table_lookup(Oid relid)
 		initialize_cache();
 
 	entry = hash_search(cache, &relid, HASH_FIND, NULL);
-	if (likely(entry != NULL && entry->known))
+	if (likely(entry != NULL && entry->known &&
+			   (!entry->recheck || kv_table_partitions_match(entry->table))))
 		return entry->table;
 	return load_table(relid);
 }
@@ -313,7 +313,7 @@ refuse_route(const KvTable *table, Datum partition_key)
 
 /* Returns the leaf for a partition key value, an index into leaf_relid, or -1 if no partition takes it. */
 int
-kv_table_find_leaf(KvTable *table, Datum partition_key)
+kv_table_find_leaf(const KvTable *table, Datum partition_key)
 {
 	const KvTablePrivate *private_data = table->private_data;
 	uint64		hash;

@@ -73,6 +73,7 @@ extern void kv_table_refuse(Oid relid, const KvTable *table) pg_attribute_noretu
 
 extern bool kv_table_is_candidate(Relation relation);
 extern KvTable *kv_table_build(Relation relation);
+extern bool kv_table_partitions_match(const KvTable *table);
 extern KvCachedLeaf *kv_table_build_leaf(const KvTable *table, Oid leaf_relid);
 
 /* --- table_name.c --- */

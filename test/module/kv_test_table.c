@@ -64,7 +64,7 @@ kv_test_lookup(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(describe(kv_table_lookup(PG_GETARG_OID(0))));
 }
 
-/* Returns what kv_table_leaf() says of one leaf: relation and index, then the column numbers. */
+/* Returns what kv_table_leaf() says of one leaf: relation and index, column numbers, whether only our constraints are on it. */
 Datum
 kv_test_leaf(PG_FUNCTION_ARGS)
 {
@@ -74,10 +74,11 @@ kv_test_leaf(PG_FUNCTION_ARGS)
 	if (PG_GETARG_INT32(1) < 0 || PG_GETARG_INT32(1) >= table->leaf_count)
 		elog(ERROR, "there is no such leaf");
 	leaf = kv_table_leaf(table, PG_GETARG_INT32(1));
-	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%s %s %d,%d,%d",
+	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%s %s %d,%d,%d%s",
 											  DatumGetCString(DirectFunctionCall1(regclassout, ObjectIdGetDatum(leaf->relid))),
 											  DatumGetCString(DirectFunctionCall1(regclassout, ObjectIdGetDatum(leaf->primary_index))),
-											  leaf->key_attno[0], leaf->key_attno[1], leaf->item_attno)));
+											  leaf->key_attno[0], leaf->key_attno[1], leaf->item_attno,
+											  leaf->only_own_constraints ? " own constraints" : "")));
 }
 
 /* Holds a descriptor while a command runs, then writes it and the new truth out. */

@@ -106,6 +106,23 @@ REINDEX INDEX CONCURRENTLY odd_leaf_pkey;
 SELECT kv_test.leaf('messages', 3), index <> 'odd_leaf_pkey'::regclass AS another FROM before;
 DROP TABLE before;
 
+-- Constraints beside our own, which a writer must not skip.
+ALTER TABLE messages ADD CONSTRAINT more CHECK (extra > 0);
+SELECT kv_test.leaf('messages', 0);
+ALTER TABLE messages DROP CONSTRAINT more;
+SELECT kv_test.leaf('messages', 0);
+ALTER TABLE messages ALTER extra SET NOT NULL;
+SELECT kv_test.leaf('messages', 0);
+ALTER TABLE messages ALTER extra DROP NOT NULL, ADD COLUMN g int GENERATED ALWAYS AS (1) STORED;
+SELECT kv_test.leaf('messages', 0);
+ALTER TABLE messages DROP COLUMN g, DROP CONSTRAINT messages_item_check;
+SELECT kv_test.leaf('messages', 0);
+ALTER TABLE messages ADD CONSTRAINT messages_item_check CHECK (kv.check_item(tableoid, item, sk, thread));
+SELECT kv_test.leaf('messages', 0);
+ALTER TABLE messages DROP CONSTRAINT messages_item_check,
+	ADD CONSTRAINT messages_item_check CHECK (kv.check_item(tableoid, item, thread, sk));
+SELECT kv_test.leaf('messages', 0), kv_test.leaf('messages', 3);
+
 -- Held over a change in the same transaction.
 SELECT kv_test.hold('messages', 'ALTER TABLE messages ADD COLUMN more int');
 SELECT kv_test.hold('messages', 'ALTER TABLE messages ALTER item DROP NOT NULL');
