@@ -41,6 +41,9 @@ typedef struct CacheEntry
 	uint32		invalidations;	/* counts, so that a build notices one that came meanwhile */
 } CacheEntry;
 
+/* How often the catalogs are read again because of an invalidation meanwhile. */
+#define MAX_ATTEMPTS 5
+
 static HTAB *cache = NULL;
 
 /* What was replaced and waits for the end of the transaction. */
@@ -185,16 +188,38 @@ free_stale(XactEvent event, void *argument)
 	anything_stale = false;
 }
 
+/* Returns the entry for a relation, a new one if there is none. */
+static CacheEntry *
+get_entry(Oid relid)
+{
+	bool		found;
+	CacheEntry *entry = hash_search(cache, &relid, HASH_ENTER, &found);
+
+	if (!found)
+	{
+		entry->known = false;
+		entry->recheck = false;
+		entry->table = NULL;
+		entry->leaf_of = InvalidOid;
+		entry->invalidations = 0;
+	}
+	return entry;
+}
+
 /*
  * Finds out about a relation that the cache says nothing of.
  *
  * An invalidation that arrives while the catalogs are read makes what was
- * read doubtful, so it is read again.
+ * read doubtful, so it is read again.  Where that happens again and again
+ * (debug_discard_caches), the lock that the caller holds has to be enough;
+ * then the answer is not kept.
  */
 static KvTable *
 load_table(Oid relid)
 {
-	for (;;)
+	int			attempt;
+
+	for (attempt = 1;; attempt++)
 	{
 		Relation	relation = RelationIdGetRelation(relid);
 		CacheEntry *entry;
@@ -209,30 +234,25 @@ load_table(Oid relid)
 			return NULL;
 		}
 
-		entry = hash_search(cache, &relid, HASH_FIND, NULL);
-		if (entry == NULL)
-		{
-			entry = hash_search(cache, &relid, HASH_ENTER, NULL);
-			memset((char *) entry + sizeof(Oid), 0, sizeof(CacheEntry) - sizeof(Oid));
-		}
+		entry = get_entry(relid);
 		invalidations = entry->invalidations;
-
 		table = kv_table_build(relation);
 		RelationClose(relation);
 
-		if (entry->invalidations != invalidations)
+		if (entry->invalidations == invalidations)
 		{
-			if (table != NULL)
-				retire_table(table);
-			CHECK_FOR_INTERRUPTS();
-			continue;
+			if (entry->table != NULL)
+				retire_table(entry->table);
+			entry->table = table;
+			entry->known = true;
+			entry->recheck = (table != NULL && table->private_data->snapshot_bound);
+			return table;
 		}
-		if (entry->table != NULL)
-			retire_table(entry->table);
-		entry->table = table;
-		entry->known = true;
-		entry->recheck = (table != NULL && table->private_data->snapshot_bound);
-		return table;
+		if (table != NULL)
+			retire_table(table);
+		if (attempt == MAX_ATTEMPTS)
+			return table;
+		CHECK_FOR_INTERRUPTS();
 	}
 }
 
@@ -337,43 +357,38 @@ kv_table_route(KvTable *table, Datum partition_key)
 	return leaf;
 }
 
-/* Notes that relid is a leaf of table, so that its invalidation reaches the table. */
-static CacheEntry *
-note_leaf(Oid leaf_relid, Oid table_relid)
-{
-	bool		found;
-	CacheEntry *entry = hash_search(cache, &leaf_relid, HASH_ENTER, &found);
-
-	if (!found)
-		memset((char *) entry + sizeof(Oid), 0, sizeof(CacheEntry) - sizeof(Oid));
-	entry->leaf_of = table_relid;
-	return entry;
-}
-
 /*
  * Returns what is known of a leaf.
  *
- * As in load_table(), what was read while an invalidation arrived is read
- * again.
+ * The leaf's own entry notes whose leaf it is, so that its invalidation
+ * reaches the table.  What was read while one arrived is read again, as in
+ * load_table().
  */
 const KvLeaf *
 kv_table_leaf(KvTable *table, int leaf)
 {
 	KvCachedLeaf **known = &table->private_data->leaf[leaf];
+	int			attempt;
 
 	Assert(leaf >= 0 && leaf < table->leaf_count);
 
-	while (unlikely(*known == NULL))
+	for (attempt = 1; unlikely(*known == NULL); attempt++)
 	{
 		Oid			relid = table->leaf_relid[leaf];
-		CacheEntry *entry = note_leaf(relid, table->relid);
+		CacheEntry *entry = get_entry(relid);
 		uint32		invalidations = entry->invalidations;
-		KvCachedLeaf *built = kv_table_build_leaf(table, relid);
+		KvCachedLeaf *built;
 
+		entry->leaf_of = table->relid;
+		built = kv_table_build_leaf(table, relid);
 		if (entry->invalidations == invalidations)
 			*known = built;
 		else
+		{
 			retire_leaf(built);
+			if (attempt == MAX_ATTEMPTS)
+				return &built->leaf;
+		}
 	}
 	return &(*known)->leaf;
 }
