@@ -1,5 +1,6 @@
 -- What has ana written?  No key says so: the query would have to read every message of everyone.
 SELECT sk, item->>'body' AS body FROM chat WHERE item->>'author' = 'ana';
+\echo SQLSTATE :LAST_ERROR_SQLSTATE
 
 -- Instead the question gets a key of its own: each message is written under its author too.
 BEGIN;

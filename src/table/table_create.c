@@ -309,6 +309,8 @@ kv_table_drop(Oid relid)
 		!kv_compat_owns_schema(namespace_oid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)), name);
 
+	/* A standby cannot even take the lock. */
+	PreventCommandIfReadOnly("kv.drop_table()");
 	LockRelationOid(relid, AccessExclusiveLock);
 	table = kv_table_lookup(relid);
 	if (table == NULL || table->is_leaf)
