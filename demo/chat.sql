@@ -1,7 +1,7 @@
 -- One table for the whole chat application.
 SELECT kv.create_table('chat', 'pk', 'sk');
 
--- Three messages, the members of the thread and their conversations.
+-- Two messages, the members of the thread and their conversations.
 SELECT kv.put_item('chat', '{"pk": "THREAD#7", "sk": "MESSAGE#2026-03-01T10:00:00Z", "author": "ana", "body": "Lunch?"}');
 SELECT kv.put_item('chat', '{"pk": "THREAD#7", "sk": "MESSAGE#2026-03-01T10:00:41Z", "author": "ben", "body": "Yes! Where?"}');
 SELECT kv.put_item('chat', '{"pk": "THREAD#7", "sk": "MEMBER#ana", "since": "2026-02-11"}');
@@ -17,4 +17,6 @@ BEGIN;
 SELECT kv.put_item('chat', '{"pk": "THREAD#7", "sk": "MESSAGE#2026-03-01T10:05:00Z", "author": "ana", "body": "The usual place."}');
 SELECT kv.delete_item('chat', '{"pk": "USER#ana", "sk": "CONVERSATION#2026-03-01T10:00:41Z#7"}');
 SELECT kv.put_item('chat', '{"pk": "USER#ana", "sk": "CONVERSATION#2026-03-01T10:05:00Z#7", "title": "Lunch club"}');
+SELECT kv.delete_item('chat', '{"pk": "USER#ben", "sk": "CONVERSATION#2026-03-01T10:00:41Z#7"}');
+SELECT kv.put_item('chat', '{"pk": "USER#ben", "sk": "CONVERSATION#2026-03-01T10:05:00Z#7", "title": "Lunch club"}');
 COMMIT;

@@ -34,12 +34,17 @@ like($contents, qr/THREAD#19/, 'there is something to dump');
 foreach my $options ([], ['--inserts'], ['--load-via-partition-root'], ['--no-owner', '--quote-all-identifiers'])
 {
 	my $name = "pg_dump @$options";
+	# --inserts makes pg_dump read by SELECT instead of COPY, which is a scan.
+	local $ENV{PGOPTIONS} = '-c key_value.allow_scan=on' if "@$options" =~ /--inserts/;
 	$node->command_ok([ 'pg_dump', '-d', $node->connstr('postgres'), '-f', "$files/plain.sql", @$options ], $name);
 	$node->safe_psql('postgres', 'CREATE DATABASE restored');
 	$node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('restored'), '-f', "$files/plain.sql" ],
 		"$name: restored");
 	compare('restored', $name);
 }
+
+command_fails_like([ 'pg_dump', '--inserts', '-d', $node->connstr('postgres') ], qr/is not a key query/,
+	'pg_dump --inserts needs the permission to scan');
 
 # Archives, restored in parallel too.
 foreach my $restore ([], [ '-j', '2' ], ['--clean', '--if-exists'])
