@@ -3,13 +3,11 @@
  *	  Runs the nodes: routes, opens leaves when they are needed, reads through
  *	  the store's cursor, and lets ExecScan filter and project.
  *
- * Rows are handed on in the cursor's own slot, without a copy.  Core compiles
- * the expressions of a custom scan for virtual slots, which have all their
- * columns at hand, so a row's columns are taken apart here, as far as they
- * are used (PostgreSQL 16 lets a node name its slot type, with no gain).
- *
- * ss_ScanTupleSlot points at the row while there is one: WHERE CURRENT OF
- * looks there.
+ * Core compiles the expressions of a custom scan for a virtual slot.  Such a
+ * slot gets the columns of the cursor's row, as far as they are used, without
+ * their contents being copied.  It has no xmin and the like, and EvalPlanQual
+ * wants to put a heap row into it; nodes that need one of these set up their
+ * expressions again, for slots of any kind, and hand on the cursor's own.
  */
 #include "postgres.h"
 
@@ -27,9 +25,6 @@
 #include "base/errors.h"
 #include "base/guc.h"
 #include "scan/scan_state.h"
-
-/* With this few columns, taking all apart costs less than finding out which are used. */
-#define FEW_COLUMNS 5
 
 static void begin_scan(CustomScanState *node, EState *estate, int eflags);
 static TupleTableSlot *exec_scan(CustomScanState *node);
@@ -62,9 +57,16 @@ kv_scan_create_refused_state(CustomScan *scan)
 	kv_scan_refuse_node(scan);
 }
 
-/* Walks expressions for the highest column of the scanned relation; a whole row is all of them. */
+/* What expressions use of the scanned relation. */
+typedef struct ColumnUse
+{
+	AttrNumber	last;			/* the highest column; a whole row is all of them */
+	bool		system;			/* a system column that a virtual slot lacks */
+} ColumnUse;
+
+/* Walks expressions for the columns of the scanned relation. */
 static bool
-find_last_attribute(Node *node, AttrNumber *last)
+find_column_use(Node *node, ColumnUse *use)
 {
 	if (node == NULL)
 		return false;
@@ -73,30 +75,42 @@ find_last_attribute(Node *node, AttrNumber *last)
 		AttrNumber	attno = ((Var *) node)->varattno;
 
 		if (attno == InvalidAttrNumber)
-			*last = MaxAttrNumber;
-		else if (attno > *last)
-			*last = attno;
+			use->last = MaxAttrNumber;
+		else if (attno < 0)
+			use->system |= attno != TableOidAttributeNumber && attno != SelfItemPointerAttributeNumber;
+		else if (attno > use->last)
+			use->last = attno;
 		return false;
 	}
-	return expression_tree_walker(node, find_last_attribute, last);
+	return expression_tree_walker(node, find_column_use, use);
 }
 
-/* Finds out up to which column rows have to be taken apart. */
+/* Chooses the slot that rows are handed on in, and how much of a row is taken apart for it. */
 static void
-set_last_attribute(KvScanState *state)
+choose_slot(KvScanState *state)
 {
-	Plan	   *plan = state->css.ss.ps.plan;
-	int			columns = RelationGetNumberOfAttributes(state->css.ss.ss_currentRelation);
+	ScanState  *ss = &state->css.ss;
+	Plan	   *plan = ss->ps.plan;
+	EState	   *estate = ss->ps.state;
+	TupleDesc	columns = RelationGetDescr(ss->ss_currentRelation);
+	ColumnUse	use = {0};
 
-	if (columns <= FEW_COLUMNS || state->css.ss.ps.ps_ProjInfo == NULL)
+	find_column_use((Node *) plan->targetlist, &use);
+	find_column_use((Node *) plan->qual, &use);
+	if (ss->ps.ps_ProjInfo == NULL)
+		use.last = columns->natts;
+	state->last_attribute = Min(use.last, columns->natts);
+
+	state->heap_slots = use.system || estate->es_epq_active != NULL;
+	if (state->heap_slots)
 	{
-		state->last_attribute = columns;
-		return;
+		ExecInitScanTupleSlot(estate, ss, columns, &TTSOpsBufferHeapTuple);
+		ss->ps.scanopsfixed = false;
+		ExecAssignScanProjectionInfoWithVarno(ss, ((Scan *) plan)->scanrelid);
+		ss->ps.qual = ExecInitQual(plan->qual, &ss->ps);
 	}
-	find_last_attribute((Node *) plan->targetlist, &state->last_attribute);
-	find_last_attribute((Node *) plan->qual, &state->last_attribute);
-	if (state->last_attribute > columns)
-		state->last_attribute = columns;
+	else
+		memset(ss->ss_ScanTupleSlot->tts_isnull, true, sizeof(bool) * columns->natts);
 }
 
 /* Reads the conditions of the plan and prepares their values. */
@@ -179,15 +193,8 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	if (state->table == NULL || (!state->table->usable && (state->parent || state->mode == KV_SCAN_QUERY)))
 		elog(ERROR, "key-value table \"%s\" changed under a plan",
 			 RelationGetRelationName(node->ss.ss_currentRelation));
-	if (estate->es_epq_active != NULL)
-		node->ss.ss_ScanTupleSlot = table_slot_create(node->ss.ss_currentRelation, &estate->es_tupleTable);
-	state->scan_slot = node->ss.ss_ScanTupleSlot;
 	state->last_block = InvalidBlockNumber;
-	set_last_attribute(state);
-
-	/* Without a projection our rows go up as they are, in slots that core did not make. */
-	if (node->ss.ps.ps_ProjInfo == NULL)
-		node->ss.ps.resultopsfixed = false;
+	choose_slot(state);
 
 	leaves = state->parent ? Max(state->table->leaf_count, 1) : 1;
 	if (state->mode == KV_SCAN_QUERY)
@@ -200,27 +207,6 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 		state->map = palloc0(sizeof(TupleConversionMap *) * leaves);
 		state->map_known = palloc0(sizeof(bool) * leaves);
 	}
-}
-
-/* Notes how a leaf's rows become the parent's; returns NULL if they are alike. */
-static TupleConversionMap *
-find_map(KvScanState *state, int leaf, Relation relation)
-{
-	MemoryContext caller;
-
-	if (!state->parent)
-		return NULL;
-	if (state->map_known[leaf])
-		return state->map[leaf];
-	state->map_known[leaf] = true;
-	if (!equal_layout(RelationGetDescr(relation), RelationGetDescr(state->css.ss.ss_currentRelation)))
-	{
-		caller = MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
-		state->map[leaf] = convert_tuples_by_name(RelationGetDescr(relation),
-												  RelationGetDescr(state->css.ss.ss_currentRelation));
-		MemoryContextSwitchTo(caller);
-	}
-	return state->map[leaf];
 }
 
 /* Returns the cursor over a leaf, opened when first asked for. */
@@ -293,9 +279,36 @@ read_next(KvScanState *state, ScanDirection direction)
 	return table_scan_getnextslot(state->scan, direction, state->leaf_slot) ? state->leaf_slot : NULL;
 }
 
-/* Returns a leaf's row with the parent's layout, system columns included. */
+/* Returns how the rows being read become the parent's, or NULL if they are alike. */
+static TupleConversionMap *
+find_map(KvScanState *state)
+{
+	int			leaf = state->current;
+	TupleDesc	columns = RelationGetDescr(state->css.ss.ss_currentRelation);
+	Relation	relation = state->leaf;
+
+	if (state->mode == KV_SCAN_QUERY)
+	{
+		leaf = state->range[state->current].leaf;
+		relation = kv_cursor_leaf(state->cursor[leaf]);
+	}
+	if (likely(state->map_known[leaf]))
+		return state->map[leaf];
+
+	state->map_known[leaf] = true;
+	if (!equal_layout(RelationGetDescr(relation), columns))
+	{
+		MemoryContext caller = MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
+
+		state->map[leaf] = convert_tuples_by_name(RelationGetDescr(relation), columns);
+		MemoryContextSwitchTo(caller);
+	}
+	return state->map[leaf];
+}
+
+/* Returns a leaf's row with the parent's layout, as a heap row with its system columns. */
 static TupleTableSlot *
-convert_row(KvScanState *state, TupleConversionMap *map, TupleTableSlot *slot)
+convert_heap_row(KvScanState *state, TupleConversionMap *map, TupleTableSlot *slot)
 {
 	bool		should_free;
 	HeapTuple	row = ExecFetchSlotHeapTuple(slot, false, &should_free);
@@ -313,6 +326,33 @@ convert_row(KvScanState *state, TupleConversionMap *map, TupleTableSlot *slot)
 													RelationGetDescr(state->css.ss.ss_currentRelation),
 													&TTSOpsHeapTuple);
 	return ExecStoreHeapTuple(converted, state->parent_slot, true);
+}
+
+/* Puts a leaf's row into the slot that it is handed on in. */
+static TupleTableSlot *
+hand_on(KvScanState *state, TupleConversionMap *map, TupleTableSlot *row)
+{
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+
+	if (state->heap_slots)
+		return map ? convert_heap_row(state, map, row) : row;
+
+	if (map != NULL)
+		execute_attr_map_slot(map->attrMap, row, slot);
+	else
+	{
+		ExecClearTuple(slot);
+		slot_getsomeattrs(row, state->last_attribute);
+		for (int i = 0; i < state->last_attribute; i++)
+		{
+			slot->tts_values[i] = row->tts_values[i];
+			slot->tts_isnull[i] = row->tts_isnull[i];
+		}
+		ExecStoreVirtualTuple(slot);
+	}
+	slot->tts_tid = row->tts_tid;
+	slot->tts_tableOid = row->tts_tableOid;
+	return slot;
 }
 
 /* Counts a row for EXPLAIN ANALYZE. */
@@ -349,51 +389,44 @@ start(KvScanState *state)
 	state->started = true;
 }
 
+/* Goes on to the next range or leaf; false at the end. */
+static bool
+go_on(KvScanState *state, bool forward)
+{
+	int			next = state->current + (forward ? 1 : -1);
+
+	if (next < 0 || next >= state->range_count)
+	{
+		state->current = forward ? state->range_count : -1;
+		return false;
+	}
+	state->current = next;
+	start_reading(state);
+	return true;
+}
+
 /* Returns the next row in the executor's direction, or NULL: the access method of ExecScan. */
 static TupleTableSlot *
 next_row(ScanState *node)
 {
 	KvScanState *state = (KvScanState *) node;
 	bool		forward = ScanDirectionIsForward(node->ps.state->es_direction) != state->backward;
-	ScanDirection direction = forward ? ForwardScanDirection : BackwardScanDirection;
 
 	if (unlikely(!state->started))
 		start(state);
 
-	for (;;)
+	while (state->reading || go_on(state, forward))
 	{
-		TupleTableSlot *slot;
-		TupleConversionMap *map;
+		TupleTableSlot *row = read_next(state, forward ? ForwardScanDirection : BackwardScanDirection);
 
-		if (!state->reading)
+		if (row != NULL)
 		{
-			int			next = state->current + (forward ? 1 : -1);
-
-			if (next < 0 || next >= state->range_count)
-			{
-				state->current = forward ? state->range_count : -1;
-				node->ss_ScanTupleSlot = state->scan_slot;
-				return NULL;
-			}
-			state->current = next;
-			start_reading(state);
+			count_row(state, row);
+			return hand_on(state, state->parent ? find_map(state) : NULL, row);
 		}
-		slot = read_next(state, direction);
-		if (slot == NULL)
-		{
-			state->reading = false;
-			continue;
-		}
-		count_row(state, slot);
-		map = find_map(state, state->mode == KV_SCAN_QUERY ? state->range[state->current].leaf : state->current,
-					   state->mode == KV_SCAN_QUERY ?
-					   kv_cursor_leaf(state->cursor[state->range[state->current].leaf]) : state->leaf);
-		if (unlikely(map != NULL))
-			slot = convert_row(state, map, slot);
-		slot_getsomeattrs(slot, state->last_attribute);
-		node->ss_ScanTupleSlot = slot;
-		return slot;
+		state->reading = false;
 	}
+	return ExecClearTuple(node->ss_ScanTupleSlot);
 }
 
 /* Tells whether a row that EvalPlanQual brings still satisfies the key conditions. */
@@ -403,7 +436,6 @@ recheck_row(ScanState *node, TupleTableSlot *slot)
 	KvScanState *state = (KvScanState *) node;
 	ExprContext *econtext = node->ps.ps_ExprContext;
 
-	slot_getallattrs(slot);
 	if (state->recheck == NULL)
 		return true;
 	econtext->ecxt_scantuple = slot;
@@ -424,7 +456,6 @@ rescan(CustomScanState *node)
 	KvScanState *state = (KvScanState *) node;
 
 	ExecScanReScan(&node->ss);
-	node->ss.ss_ScanTupleSlot = state->scan_slot;
 	end_leaf_scan(state);
 	state->started = false;
 	state->last_block = InvalidBlockNumber;
@@ -436,7 +467,6 @@ end_scan(CustomScanState *node)
 {
 	KvScanState *state = (KvScanState *) node;
 
-	node->ss.ss_ScanTupleSlot = state->scan_slot;
 	end_leaf_scan(state);
 	if (state->cursor == NULL)
 		return;

@@ -40,8 +40,8 @@ typedef struct KvScanState
 	bool		parent;			/* reads all leaves of a partitioned table */
 	bool		backward;		/* the node's order is descending */
 	KvTable    *table;			/* NULL: not usable, KV_SCAN_ALL reads the relation itself */
-	TupleTableSlot *scan_slot;	/* the slot that core made, while ours stands in its place */
-	AttrNumber	last_attribute; /* highest that the node or its parents use */
+	bool		heap_slots;		/* rows are handed on in slots of any kind, not in one virtual slot */
+	AttrNumber	last_attribute; /* the highest column that the node or those above it use */
 
 	/* KV_SCAN_QUERY */
 	int			condition_count;
