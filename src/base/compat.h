@@ -54,6 +54,13 @@
 #define kv_compat_bt_search(index, heap, key, buffer, access) _bt_search(index, heap, key, buffer, access)
 #endif
 
+/* 16: _bt_getroot() takes the heap.  Can go with 15. */
+#if PG_VERSION_NUM < 160000
+#define kv_compat_bt_getroot(index, heap, access) _bt_getroot(index, access)
+#else
+#define kv_compat_bt_getroot(index, heap, access) _bt_getroot(index, heap, access)
+#endif
+
 /* 16: relation files are named by a locator.  Can go with 15. */
 #if PG_VERSION_NUM < 160000
 #define kv_compat_file_number(relation) ((relation)->rd_node.relNode)

@@ -23,9 +23,16 @@ open_to_read(Oid relid)
 	return table;
 }
 
-/* Returns the item with that key as projected, or NULL if there is none. */
+/* Returns the item as projected, or whole. */
+static inline Jsonb *
+make_result(const KvItemView *view, const KvProjection *projection)
+{
+	return projection ? kv_projection_apply(projection, view) : kv_item_join(view);
+}
+
+/* Reads an item through SQL, for a caller to whom a policy applies. */
 static Jsonb *
-read_item(KvTable *table, const Datum *key, const KvProjection *projection)
+read_with_policy(KvTable *table, const Datum *key, const KvProjection *projection)
 {
 	KvCursorRange range = {0};
 	KvRows	   *rows;
@@ -44,8 +51,25 @@ read_item(KvTable *table, const Datum *key, const KvProjection *projection)
 	rows = kv_rows_open(table, kv_read_snapshot(), ForwardScanDirection);
 	kv_rows_seek(rows, kv_table_route(table, key[0]), &range);
 	if (kv_rows_next(rows, &view))
-		result = projection ? kv_projection_apply(projection, &view) : kv_item_join(&view);
+		result = make_result(&view, projection);
 	kv_rows_close(rows);
+	return result;
+}
+
+/* Returns the item with that key as projected, or NULL if there is none. */
+static Jsonb *
+read_item(KvTable *table, const Datum *key, const KvProjection *projection)
+{
+	KvPoint		point;
+	KvItemView	view;
+	Jsonb	   *result = NULL;
+
+	if (unlikely(kv_table_has_row_security(table)))
+		return read_with_policy(table, key, projection);
+
+	if (kv_store_get(table, kv_table_route(table, key[0]), key, kv_read_snapshot(), &point, &view))
+		result = make_result(&view, projection);
+	kv_store_get_end(&point);
 	return result;
 }
 

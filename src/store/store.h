@@ -9,8 +9,10 @@
 #ifndef KV_STORE_STORE_H
 #define KV_STORE_STORE_H
 
+#include "access/htup.h"
 #include "access/sdir.h"
 #include "executor/tuptable.h"
+#include "storage/buf.h"
 #include "utils/snapshot.h"
 
 #include "table/table.h"
@@ -68,6 +70,27 @@ extern void kv_cursor_close(KvCursor *cursor);
  * points into the row and is good until the cursor moves.
  */
 extern void kv_store_view(const KvTable *table, const KvLeaf *leaf, TupleTableSlot *slot, KvItemView *view);
+
+/* --- store_get.c: point read --- */
+
+/* A row that was read, until kv_store_get_end.  Private to the store. */
+typedef struct KvPoint
+{
+	Relation	heap;
+	Relation	index;
+	Buffer		buffer;			/* pinned; invalid if there is no row or a cursor holds it */
+	HeapTupleData tuple;		/* on that page */
+	KvCursor   *cursor;			/* NULL: none was needed */
+} KvPoint;
+
+/*
+ * Reads the row of a key in one leaf, which is locked in ACCESS SHARE mode to
+ * the end of the transaction.  True: the view is filled as by kv_store_view
+ * and good until kv_store_get_end, which must be called in either case.
+ */
+extern bool kv_store_get(KvTable *table, int leaf, const Datum *key, Snapshot snapshot,
+						 KvPoint *point, KvItemView *view);
+extern void kv_store_get_end(KvPoint *point);
 
 /* --- store_writer.c: one leaf, open for writing --- */
 

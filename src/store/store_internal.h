@@ -18,6 +18,19 @@
 /* Fills a btree scan key that asks for equality on a key column (0 or 1). */
 extern void kv_store_fill_equal_key(ScanKey key, const KvKeySchema *schema, int column, Datum value);
 
+/* --- store_probe.c --- */
+
+#define KV_MAX_PROBE_ROWS 16
+
+/*
+ * Finds the rows that the primary key's entries for a key point to, dead or
+ * alive: the caller looks at each in the heap, under an MVCC snapshot.
+ * Returns their number, at most KV_MAX_PROBE_ROWS, or -1 if the caller has
+ * to scan the index instead.  heap and index are open and locked.
+ */
+extern int	kv_store_probe(Relation heap, Relation index, const KvKeySchema *schema,
+						   const Datum *key, ItemPointer rows);
+
 /* --- store_writer.c --- */
 
 /*
