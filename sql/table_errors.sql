@@ -94,6 +94,7 @@ CREATE TABLE shapeless (pk text COLLATE "C", item jsonb NOT NULL) USING key_valu
 SELECT * FROM error_of($$ SELECT kv.describe_table('shapeless') $$);
 ALTER TABLE shapeless ALTER pk TYPE int USING 1, ADD PRIMARY KEY (pk);
 SELECT * FROM error_of($$ SELECT kv.get('shapeless', 'a') $$);
+SELECT table_name FROM kv.tables;
 SELECT kv.drop_table('shapeless');
 
 -- Rights: SQL's own errors.

@@ -130,6 +130,8 @@ SELECT c.oid::pg_catalog.regclass AS table_name,
 FROM pg_catalog.pg_class c
 	JOIN pg_catalog.pg_index i ON i.indrelid = c.oid AND i.indisprimary AND i.indisvalid AND i.indnkeyatts <= 2
 	JOIN pg_catalog.pg_attribute pk ON pk.attrelid = c.oid AND pk.attnum = i.indkey[0]
+	JOIN pg_catalog.pg_attribute b ON b.attrelid = c.oid AND b.attname = 'item'
+		AND b.atttypid = 'pg_catalog.jsonb'::pg_catalog.regtype AND b.attnotnull
 	LEFT JOIN pg_catalog.pg_attribute sk ON sk.attrelid = c.oid AND sk.attnum = i.indkey[1] AND i.indnkeyatts = 2
 	LEFT JOIN pg_catalog.pg_am m ON m.oid = c.relam
 	LEFT JOIN pg_catalog.pg_partitioned_table p ON p.partrelid = c.oid AND p.partstrat = 'h' AND p.partnatts = 1
@@ -138,6 +140,8 @@ WHERE (c.relkind = 'r' AND m.amname = 'key_value'
 		OR c.relkind = 'p' AND o.opcnamespace = 'kv'::pg_catalog.regnamespace
 			AND o.opcname IN ('xxh3_text_ops', 'xxh3_numeric_ops', 'xxh3_bytea_ops'))
 	AND NOT c.relispartition
+	AND pk.atttypid IN ('pg_catalog.text'::pg_catalog.regtype, 'pg_catalog.numeric'::pg_catalog.regtype, 'pg_catalog.bytea'::pg_catalog.regtype)
+	AND (i.indnkeyatts = 1 OR sk.atttypid IN ('pg_catalog.text'::pg_catalog.regtype, 'pg_catalog.numeric'::pg_catalog.regtype, 'pg_catalog.bytea'::pg_catalog.regtype))
 	AND NOT pg_catalog.pg_is_other_temp_schema(c.relnamespace)
 	AND (pg_catalog.pg_has_role(c.relowner, 'USAGE')
 		OR pg_catalog.has_table_privilege(c.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')

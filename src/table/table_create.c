@@ -93,12 +93,17 @@ add_key_attribute(KvKeySchema *key, const char *what, text *name, KvKeyType type
 	key->count++;
 }
 
-/* Chooses the schema as CREATE TABLE does, and checks that the name is free there. */
+/*
+ * Chooses the schema as CREATE TABLE does, and checks that the name is free there.
+ *
+ * The lock lets one session at a time create key-value tables in a schema, so
+ * that of two who create the same one the second learns that it exists, not
+ * that some index of the catalogs has a duplicate.  Plain DDL does not wait.
+ */
 static void
 choose_schema(TableDefinition *definition, text *table_name)
 {
 	RangeVar   *name = kv_table_parse_name(table_name);
-	Oid			existing;
 
 	if (name->catalogname != NULL &&
 		strcmp(name->catalogname, get_database_name(MyDatabaseId)) != 0)
@@ -112,11 +117,12 @@ choose_schema(TableDefinition *definition, text *table_name)
 				 errmsg("schema \"%s\" does not exist", name->schemaname),
 				 errhint("Create it with CREATE SCHEMA first.")));
 
-	definition->namespace_oid = RangeVarGetAndCheckCreationNamespace(name, NoLock, &existing);
+	definition->namespace_oid = RangeVarGetAndCheckCreationNamespace(name, NoLock, NULL);
+	LockDatabaseObject(NamespaceRelationId, definition->namespace_oid, 0, ShareUpdateExclusiveLock);
 	definition->schema_name = get_namespace_name(definition->namespace_oid);
 	definition->table_name = name->relname;
 	definition->qualified_name = quote_qualified_identifier(definition->schema_name, name->relname);
-	if (OidIsValid(existing))
+	if (OidIsValid(get_relname_relid(name->relname, definition->namespace_oid)))
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_RESOURCE_IN_USE),
 				 errmsg("relation \"%s\" already exists in schema \"%s\"",
