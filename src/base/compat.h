@@ -122,6 +122,15 @@ kv_compat_extend_relation(Relation relation)
 #define kv_compat_disable_path(path) ((path)->disabled_nodes = 1000)
 #endif
 
+/* 18: BTMaxItemSize is a constant; before, it asks a page for the page size. Can go with 17. */
+#if PG_VERSION_NUM >= 180000
+#define KV_COMPAT_BT_MAX_ITEM_SIZE BTMaxItemSize
+#else
+#define KV_COMPAT_BT_MAX_ITEM_SIZE \
+	(MAXALIGN_DOWN((BLCKSZ - MAXALIGN(SizeOfPageHeaderData + 3 * sizeof(ItemIdData)) - \
+					MAXALIGN(sizeof(BTPageOpaqueData))) / 3) - MAXALIGN(sizeof(ItemPointerData)))
+#endif
+
 /* 18: index_beginscan() has a place for instrumentation. Can go with 17. */
 #if PG_VERSION_NUM >= 180000
 #define kv_compat_index_beginscan(heap, index, snapshot, nkeys) \

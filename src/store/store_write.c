@@ -14,6 +14,8 @@
  */
 #include "postgres.h"
 
+#include "access/itup.h"
+#include "access/nbtree.h"
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "executor/executor.h"
@@ -23,6 +25,7 @@
 #include "utils/snapmgr.h"
 
 #include "base/compat.h"
+#include "base/errors.h"
 #include "store/store_internal.h"
 
 /* Fills the next row from an item; further columns get their defaults. */
@@ -61,6 +64,39 @@ fill_changed_row(KvWriter *writer, Jsonb *rest)
 	memcpy(next->tts_isnull, current->tts_isnull, natts * sizeof(bool));
 	next->tts_values[writer->leaf->item_attno - 1] = JsonbPGetDatum(rest);
 	ExecStoreVirtualTuple(next);
+}
+
+/*
+ * Raises an error if the key does not fit an entry of the primary key's
+ * index.  Short keys are not looked at: only compression can tell for the
+ * long ones, and forming the entry is what does it.
+ */
+static void
+check_key_fits(KvWriter *writer, const KvItemView *item)
+{
+	Relation	index = writer->target->ri_IndexRelationDescs[writer->primary];
+	bool		isnull[KV_MAX_KEYS] = {false};
+	Datum		values[KV_MAX_KEYS];
+	Size		size = sizeof(IndexTupleData);
+	IndexTuple	entry;
+
+	for (int i = 0; i < writer->table->key.count; i++)
+	{
+		values[i] = item->key[i];
+		size += VARSIZE_ANY(DatumGetPointer(item->key[i])) + MAXIMUM_ALIGNOF;
+	}
+	if (likely(size <= KV_COMPAT_BT_MAX_ITEM_SIZE))
+		return;
+
+	entry = index_form_tuple(RelationGetDescr(index), values, isnull);
+	size = IndexTupleSize(entry);
+	pfree(entry);
+	if (size > KV_COMPAT_BT_MAX_ITEM_SIZE)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("key is too long for an index entry: %zu bytes", size),
+				 errdetail("Partition key and sort key together take at most %zu bytes after compression.",
+						   (Size) KV_COMPAT_BT_MAX_ITEM_SIZE)));
 }
 
 /* Computes generated columns of the next row and checks its constraints. */
@@ -159,6 +195,7 @@ kv_writer_insert(KvWriter *writer, const KvItemView *item)
 	List	   *recheck = NIL;
 	bool		inserted = true;
 
+	check_key_fits(writer, item);
 	begin_write(writer);
 	fill_new_row(writer, item);
 	kv_triggers_begin(&triggers, writer, CMD_INSERT);
