@@ -132,7 +132,7 @@ begin_conditions(KvScanState *state, CustomScan *scan)
 		condition->column = linitial_int(parts);
 		condition->kind = (KvConditionKind) lsecond_int(parts);
 		condition->strategy = lthird_int(parts);
-		for (int i = 0; i < (condition->kind == KV_CONDITION_ROW ? 2 : 1); i++)
+		for (int i = 0; i < kv_condition_values(condition->kind); i++)
 		{
 			condition->expression[i] = ExecInitExpr((Expr *) lfirst(value), ps);
 			value = lnext(values, value);

@@ -24,14 +24,16 @@ static get_relation_stats_hook_type next_get_relation_stats = NULL;
 static PlannedStmt *
 plan_query(Query *parse, const char *query_string, int cursor_options, ParamListInfo bound_params)
 {
-	const char *outer_query_string = kv_scan_query_string;
+	KvScanPlanning outer = kv_scan_planning;
 	uint64		refused = kv_scan_refused_nodes;
 	PlannedStmt *plan;
 
 	kv_scan_stream_functions(parse);
 	kv_scan_mark_parents(parse);
 
-	kv_scan_query_string = query_string;
+	kv_scan_planning.query_string = query_string;
+	kv_scan_planning.is_copy = kv_scan_copy_is_next;
+	kv_scan_copy_is_next = false;
 	PG_TRY();
 	{
 		plan = next_planner ? next_planner(parse, query_string, cursor_options, bound_params) :
@@ -39,7 +41,7 @@ plan_query(Query *parse, const char *query_string, int cursor_options, ParamList
 	}
 	PG_FINALLY();
 	{
-		kv_scan_query_string = outer_query_string;
+		kv_scan_planning = outer;
 	}
 	PG_END_TRY();
 

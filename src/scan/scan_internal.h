@@ -40,7 +40,8 @@ typedef enum KvPathPrivate
 {
 	KV_PATH_MODE,				/* Integer, KvScanMode */
 	KV_PATH_PARENT,				/* Integer, 1: one node for a whole partitioned table */
-	KV_PATH_INDEX_PATH,			/* IndexPath that core made, KV_SCAN_QUERY only, else NULL */
+	KV_PATH_INDEX_PATH,			/* IndexPath that core made, or NULL */
+	KV_PATH_OR,					/* RestrictInfo of an OR over keys, or NULL */
 	KV_PATH_COUNT
 } KvPathPrivate;
 
@@ -52,14 +53,15 @@ typedef enum KvPlanPrivate
 	KV_PLAN_EXEMPT,				/* Integer, 1: needs no key_value.allow_scan when it runs */
 	KV_PLAN_BACKWARD,			/* Integer, 1: rows come in descending key order */
 	KV_PLAN_CONDITIONS,			/* List of IntList (column, kind, strategy), see KvConditionKind */
-	KV_PLAN_REFUSAL,			/* List of String: relation, DETAIL, HINT */
+	KV_PLAN_REFUSAL,			/* List of String: relation, DETAIL, HINT; NIL unless KV_SCAN_REFUSED */
+	KV_PLAN_DEFERRED,			/* Integer, 1: refused when it runs, since other parameter values may do */
 	KV_PLAN_COUNT
 } KvPlanPrivate;
 
 /* The lists in CustomScan.custom_exprs. */
 typedef enum KvPlanExpressions
 {
-	KV_EXPR_VALUES,				/* what the keys are compared with: one a condition, two for KV_CONDITION_ROW */
+	KV_EXPR_VALUES,				/* what the keys are compared with: one a condition, or two */
 	KV_EXPR_CONDITIONS,			/* the conditions as clauses, for EXPLAIN and for EvalPlanQual */
 	KV_EXPR_COUNT
 } KvPlanExpressions;
@@ -70,9 +72,26 @@ typedef enum KvConditionKind
 	KV_CONDITION_COMPARE,		/* column operator value */
 	KV_CONDITION_LIST,			/* column = ANY (array) */
 	KV_CONDITION_ROW,			/* (partition key, sort key) operator (value, value) */
-	KV_CONDITION_LIKE,			/* column LIKE value, known at run time only; a filter checks it again */
-	KV_CONDITION_PREFIX			/* column starts with value; a filter checks it again */
+	KV_CONDITION_LIKE,			/* column LIKE a value that is known at run time only; a filter checks it again */
+	KV_CONDITION_PREFIX,		/* column starts with such a value; a filter checks it again */
+	KV_CONDITION_ARM,			/* one arm of an OR: partition key = value */
+	KV_CONDITION_ARM_PAIR		/* one arm of an OR: partition key = value AND sort key = value */
 } KvConditionKind;
+
+/* The number of values that a condition has. */
+static inline int
+kv_condition_values(KvConditionKind kind)
+{
+	return kind == KV_CONDITION_ROW || kind == KV_CONDITION_ARM_PAIR ? 2 : 1;
+}
+
+/* The conditions of a node as they are put together. */
+typedef struct KvConditionLists
+{
+	List	   *values;			/* expressions, for KV_EXPR_VALUES */
+	List	   *conditions;		/* IntLists, for KV_PLAN_CONDITIONS */
+	List	   *quals;			/* clauses, for KV_EXPR_CONDITIONS */
+} KvConditionLists;
 
 /* --- scan_mark.c --- */
 
@@ -99,8 +118,26 @@ extern List *kv_scan_usable_clauses(PlannerInfo *root, IndexPath *path);
 /* Tells whether usable clauses fix the partition key. */
 extern bool kv_scan_has_key(IndexPath *path, List *clauses);
 
-/* Splits usable clauses into values, conditions and the clauses that they stand for. */
-extern void kv_scan_split_clauses(IndexPath *path, List *clauses, List **values, List **conditions, List **quals);
+/* Adds usable clauses to the conditions of a node. */
+extern void kv_scan_add_clauses(IndexPath *path, List *clauses, KvConditionLists *lists);
+
+/* Adds LIKE and the like on the sort key, for patterns that core could not look into at planning. */
+extern void kv_scan_add_patterns(RelOptInfo *rel, const KvTable *table, List *scan_clauses, KvConditionLists *lists);
+
+/* Returns the value that a clause sets equal to a key column, or NULL if it is no such clause. */
+extern Expr *kv_scan_match_equality(PlannerInfo *root, RelOptInfo *rel, const KvTable *table, int column, Node *clause);
+
+/* Marks the comparisons of keys that tell nothing of a row to whom it is hidden, numbers' too. */
+extern void kv_scan_mark_leakproof(RelOptInfo *rel, const KvTable *table);
+
+/* --- scan_or.c --- */
+
+/* Returns the first restriction that is an OR each of whose arms fixes the partition key, or NULL. */
+extern RestrictInfo *kv_scan_find_or(PlannerInfo *root, RelOptInfo *rel, const KvTable *table);
+
+/* Adds the arms of such an OR to the conditions of a node; true if they say all that the OR does. */
+extern bool kv_scan_add_arms(PlannerInfo *root, RelOptInfo *rel, const KvTable *table,
+							 RestrictInfo *rinfo, KvConditionLists *lists);
 
 /* --- scan_path.c --- */
 
@@ -130,13 +167,22 @@ extern List *kv_scan_explain_refusal(PlannerInfo *root, RelOptInfo *rel, const K
 
 /* --- scan_utility.c --- */
 
-/* The text of the query being planned, NULL if the planner hook has not seen it; set by scan_hooks.c. */
-extern const char *kv_scan_query_string;
+/* What is known of the query being planned; set by scan_hooks.c. */
+typedef struct KvScanPlanning
+{
+	const char *query_string;	/* NULL if the planner hook has not seen it */
+	bool		is_copy;		/* it is COPY TO of a table */
+} KvScanPlanning;
+
+extern KvScanPlanning kv_scan_planning;
+
+/* The next query that is planned is that of COPY TO of a table. */
+extern bool kv_scan_copy_is_next;
 
 /* The utility hook that was there before ours. */
 extern ProcessUtility_hook_type kv_scan_next_process_utility;
 
-/* Tells whether the query being planned is one of core's own that may scan (foreign keys, replication). */
+/* Tells whether the query being planned is one of core's own that may scan. */
 extern bool kv_scan_is_exempt(void);
 
 /* Runs a utility command, noting what kv_scan_is_exempt must know of it. */

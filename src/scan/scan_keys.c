@@ -168,25 +168,34 @@ is_inside(const KvKeyRange *range, Datum value, KvKeyType type)
 	return true;
 }
 
-/* Evaluates the values of all conditions; false if a NULL leaves nothing. */
-static bool
+/* Evaluates the values of all conditions. */
+static void
 evaluate_values(KvScanState *state)
 {
 	for (int i = 0; i < state->condition_count; i++)
 	{
 		KvScanCondition *condition = &state->condition[i];
 
-		for (int j = 0; j < 2 && condition->expression[j] != NULL; j++)
+		for (int j = 0; j < kv_condition_values(condition->kind); j++)
 		{
 			condition->value[j] = ExecEvalExpr(condition->expression[j], state->key_context,
 											   &condition->isnull[j]);
 			if (!condition->isnull[j] && condition->kind != KV_CONDITION_LIST)
 				condition->value[j] = PointerGetDatum(PG_DETOAST_DATUM_PACKED(condition->value[j]));
 		}
-		if (condition->isnull[0])
-			return false;
 	}
-	return true;
+}
+
+/* Tells whether a NULL makes one of the conditions, all of which must hold, never true. */
+static bool
+is_never_true(const KvScanState *state)
+{
+	for (int i = 0; i < state->condition_count; i++)
+	{
+		if (state->condition[i].isnull[0])
+			return true;
+	}
+	return false;
 }
 
 /* Gathers the equalities and lists on one column. */
@@ -217,6 +226,50 @@ gather_list(const KvScanState *state, int column, KeyList *list)
 	}
 }
 
+/* Returns the part of a LIKE pattern before its first wildcard; *exact if there is none. */
+static text *
+pattern_prefix(text *pattern, bool *exact)
+{
+	const char *from = VARDATA_ANY(pattern);
+	const char *end = from + VARSIZE_ANY_EXHDR(pattern);
+	text	   *prefix = palloc(VARHDRSZ + (end - from));
+	char	   *to = VARDATA(prefix);
+
+	for (; from < end && *from != '%' && *from != '_'; from++)
+	{
+		if (*from == '\\' && ++from == end)
+			break;				/* the filter raises the error */
+		*to++ = *from;
+	}
+	*exact = from == end;
+	SET_VARSIZE(prefix, to - (char *) prefix);
+	return prefix;
+}
+
+/* Narrows a range of sort keys to those that may match a pattern or begin with a prefix. */
+static void
+narrow_to_pattern(KvKeyRange *range, KvConditionKind kind, Datum value)
+{
+	bool		exact = false;
+	text	   *prefix = DatumGetTextPP(value);
+	KvBound		low;
+	KvBound		high;
+
+	if (kind == KV_CONDITION_LIKE)
+		prefix = pattern_prefix(prefix, &exact);
+	kv_key_prefix_range(KV_KEY_STRING, PointerGetDatum(prefix), &low, &high);
+	if (exact)
+	{
+		low.present = high.present = high.inclusive = true;
+		high.value = low.value;
+	}
+	if (low.present)
+		narrow(range, BTGreaterEqualStrategyNumber, low.value, KV_KEY_STRING);
+	if (high.present)
+		narrow(range, high.inclusive ? BTLessEqualStrategyNumber : BTLessStrategyNumber,
+			   high.value, KV_KEY_STRING);
+}
+
 /* Applies the conditions on the sort key that are no equalities. */
 static void
 gather_bounds(const KvScanState *state, KvKeyRange *range)
@@ -227,8 +280,11 @@ gather_bounds(const KvScanState *state, KvKeyRange *range)
 	{
 		const KvScanCondition *condition = &state->condition[i];
 
-		if (condition->column == 1 && condition->kind == KV_CONDITION_COMPARE &&
-			condition->strategy != BTEqualStrategyNumber)
+		if (condition->column != 1)
+			continue;
+		if (condition->kind == KV_CONDITION_LIKE || condition->kind == KV_CONDITION_PREFIX)
+			narrow_to_pattern(range, condition->kind, condition->value[0]);
+		else if (condition->kind == KV_CONDITION_COMPARE && condition->strategy != BTEqualStrategyNumber)
 			narrow(range, condition->strategy, condition->value[0], type);
 	}
 }
@@ -264,10 +320,8 @@ apply_row_conditions(const KvScanState *state, KvKeyRange *range)
 
 /* Raises an error if lists name more keys than a key query may read. */
 static void
-check_list_size(const KvScanState *state, int partition_keys, int sort_keys)
+check_list_size(const KvScanState *state, int64 count)
 {
-	int64		count = (int64) partition_keys * sort_keys;
-
 	if (count > KV_MAX_LIST_KEYS && !kv_guc_allow_scan)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_LIMIT_EXCEEDED),
@@ -277,36 +331,141 @@ check_list_size(const KvScanState *state, int partition_keys, int sort_keys)
 				 errhint("Join with the keys instead, as in FROM unnest(..) AS k JOIN .. ON .. = k.")));
 }
 
+/* Appends a range unless no partition takes its key. */
+static void
+add_range(KvScanState *state, const KvKeyRange *key)
+{
+	KvScanRange *range = &state->range[state->range_count];
+
+	range->leaf = state->parent ? kv_table_find_leaf(state->table, key->partition_key) : 0;
+	if (range->leaf < 0)
+		return;
+	range->key = *key;
+	state->range_count++;
+}
+
+/* Makes a range the one sort key. */
+static void
+set_single_sort_key(KvKeyRange *range, Datum value)
+{
+	range->low.present = range->high.present = true;
+	range->low.inclusive = range->high.inclusive = true;
+	range->low.value = range->high.value = value;
+}
+
 /* Appends the ranges of one partition key. */
 static void
 add_ranges(KvScanState *state, const KvKeyRange *bounds, const KeyList *sort_keys)
 {
-	KvScanRange *range = &state->range[state->range_count];
 	KvKeyRange	whole = *bounds;
-	int			leaf = state->parent ? kv_table_find_leaf(state->table, bounds->partition_key) : 0;
 
-	if (leaf < 0 || !apply_row_conditions(state, &whole))
+	if (!apply_row_conditions(state, &whole))
 		return;
 	if (!sort_keys->present)
 	{
-		range->leaf = leaf;
-		range->key = whole;
-		state->range_count++;
+		add_range(state, &whole);
 		return;
 	}
 	for (int i = 0; i < sort_keys->count; i++)
 	{
-		Datum		value = sort_keys->value[i];
+		KvKeyRange	single = {.partition_key = whole.partition_key};
 
-		if (!is_inside(&whole, value, state->table->key.attribute[1].type))
+		if (!is_inside(&whole, sort_keys->value[i], state->table->key.attribute[1].type))
 			continue;
-		range->leaf = leaf;
-		range->key.partition_key = whole.partition_key;
-		range->key.low.present = range->key.high.present = true;
-		range->key.low.inclusive = range->key.high.inclusive = true;
-		range->key.low.value = range->key.high.value = value;
-		range++;
-		state->range_count++;
+		set_single_sort_key(&single, sort_keys->value[i]);
+		add_range(state, &single);
+	}
+}
+
+/* Evaluates conditions all of which must hold. */
+static void
+evaluate_conjunction(KvScanState *state)
+{
+	KeyList		partition_keys = {0};
+	KeyList		sort_keys = {0};
+	KvKeyRange	bounds = {0};
+	int			width = 1;
+
+	if (is_never_true(state))
+		return;
+	gather_list(state, 0, &partition_keys);
+	Assert(partition_keys.present);
+	for (int i = 0; i < state->condition_count; i++)
+	{
+		const KvScanCondition *condition = &state->condition[i];
+
+		if (condition->column == 0 && condition->kind == KV_CONDITION_COMPARE &&
+			condition->strategy != BTEqualStrategyNumber)
+			restrict_list(&partition_keys, condition->strategy, condition->value[0],
+						  state->table->key.attribute[0].type);
+	}
+	if (state->table->key.count > 1)
+	{
+		gather_list(state, 1, &sort_keys);
+		gather_bounds(state, &bounds);
+		if (sort_keys.present)
+			width = sort_keys.count;
+	}
+	check_list_size(state, (int64) partition_keys.count * width);
+
+	state->range = palloc(sizeof(KvScanRange) * Max(partition_keys.count * width, 1));
+	for (int i = 0; i < partition_keys.count; i++)
+	{
+		bounds.partition_key = partition_keys.value[i];
+		add_ranges(state, &bounds, &sort_keys);
+	}
+}
+
+/* Orders the arms of an OR by key; a whole collection comes before single keys of it. */
+static int
+compare_arms(const void *a, const void *b, void *argument)
+{
+	const KvScanCondition *left = *(KvScanCondition *const *) a;
+	const KvScanCondition *right = *(KvScanCondition *const *) b;
+	const KvKeySchema *key = argument;
+	int			order = kv_key_compare(key->attribute[0].type, left->value[0], right->value[0]);
+
+	if (order != 0)
+		return order;
+	if (left->kind != right->kind)
+		return left->kind == KV_CONDITION_ARM ? -1 : 1;
+	return left->kind == KV_CONDITION_ARM ? 0 :
+		kv_key_compare(key->attribute[1].type, left->value[1], right->value[1]);
+}
+
+/* Evaluates the arms of an OR, each of which gives a collection or a key of it, each once. */
+static void
+evaluate_arms(KvScanState *state)
+{
+	KvKeySchema *key = &state->table->key;
+	KvScanCondition **arm = palloc(sizeof(KvScanCondition *) * state->condition_count);
+	const KvScanCondition *whole = NULL;
+	int			count = 0;
+
+	for (int i = 0; i < state->condition_count; i++)
+	{
+		KvScanCondition *condition = &state->condition[i];
+
+		if (!condition->isnull[0] && (condition->kind == KV_CONDITION_ARM || !condition->isnull[1]))
+			arm[count++] = condition;
+	}
+	qsort_arg(arm, count, sizeof(KvScanCondition *), compare_arms, key);
+	count = qunique_arg(arm, count, sizeof(KvScanCondition *), compare_arms, key);
+	check_list_size(state, count);
+
+	state->range = palloc(sizeof(KvScanRange) * Max(count, 1));
+	for (int i = 0; i < count; i++)
+	{
+		KvKeyRange	range = {.partition_key = arm[i]->value[0]};
+
+		if (arm[i]->kind == KV_CONDITION_ARM)
+			whole = arm[i];
+		else if (whole != NULL &&
+				 kv_key_compare(key->attribute[0].type, whole->value[0], range.partition_key) == 0)
+			continue;
+		else
+			set_single_sort_key(&range, arm[i]->value[1]);
+		add_range(state, &range);
 	}
 }
 
@@ -315,40 +474,12 @@ void
 kv_scan_evaluate_keys(KvScanState *state)
 {
 	MemoryContext caller = MemoryContextSwitchTo(state->key_context->ecxt_per_tuple_memory);
-	KeyList		partition_keys = {0};
-	KeyList		sort_keys = {0};
-	KvKeyRange	bounds = {0};
-	int			width = 1;
 
 	state->range_count = 0;
-	if (evaluate_values(state))
-	{
-		gather_list(state, 0, &partition_keys);
-		Assert(partition_keys.present);
-		for (int i = 0; i < state->condition_count; i++)
-		{
-			const KvScanCondition *condition = &state->condition[i];
-
-			if (condition->column == 0 && condition->kind == KV_CONDITION_COMPARE &&
-				condition->strategy != BTEqualStrategyNumber)
-				restrict_list(&partition_keys, condition->strategy, condition->value[0],
-							  state->table->key.attribute[0].type);
-		}
-		if (state->table->key.count > 1)
-		{
-			gather_list(state, 1, &sort_keys);
-			gather_bounds(state, &bounds);
-			if (sort_keys.present)
-				width = sort_keys.count;
-		}
-		check_list_size(state, partition_keys.count, width);
-
-		state->range = palloc(sizeof(KvScanRange) * Max(partition_keys.count * width, 1));
-		for (int i = 0; i < partition_keys.count; i++)
-		{
-			bounds.partition_key = partition_keys.value[i];
-			add_ranges(state, &bounds, &sort_keys);
-		}
-	}
+	evaluate_values(state);
+	if (state->condition[0].kind == KV_CONDITION_ARM || state->condition[0].kind == KV_CONDITION_ARM_PAIR)
+		evaluate_arms(state);
+	else
+		evaluate_conjunction(state);
 	MemoryContextSwitchTo(caller);
 }

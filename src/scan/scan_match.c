@@ -16,8 +16,10 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 #include "scan/scan_internal.h"
 
@@ -34,6 +36,23 @@ value_as_key(Node *value, Oid key_type)
 		return (Expr *) makeFuncExpr(F_TEXT_NAME, TEXTOID, list_make1(value),
 									 DEFAULT_COLLATION_OID, C_COLLATION_OID, COERCE_IMPLICIT_CAST);
 	return NULL;
+}
+
+/* Tells whether the expression uses a column of the relation. */
+static bool
+contain_var_of(Node *node, Index relid)
+{
+	Bitmapset  *columns = NULL;
+
+	pull_varattnos(node, relid, &columns);
+	return columns != NULL;
+}
+
+/* The btree operator family of a key type. */
+static Oid
+key_operator_family(KvKeyType type)
+{
+	return lookup_type_cache(kv_key_sql_type(type), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 }
 
 /* Tells whether a condition has a form that a node can evaluate. */
@@ -118,55 +137,184 @@ kv_scan_has_key(IndexPath *path, List *clauses)
 	return false;
 }
 
-/* Splits one condition. */
+/* Adds one condition. */
 static void
-split_condition(IndexOptInfo *index, int column, Node *condition, List **values, List **conditions)
+add_condition(IndexOptInfo *index, int column, Node *condition, KvConditionLists *lists)
 {
+	KvConditionKind kind;
+	int			strategy = BTEqualStrategyNumber;
+
 	if (IsA(condition, OpExpr))
 	{
 		OpExpr	   *op = (OpExpr *) condition;
 
-		*values = lappend(*values, value_as_key(lsecond(op->args), index->opcintype[column]));
-		*conditions = lappend(*conditions,
-							  list_make3_int(column, KV_CONDITION_COMPARE,
-											 get_op_opfamily_strategy(op->opno, index->opfamily[column])));
+		kind = KV_CONDITION_COMPARE;
+		strategy = get_op_opfamily_strategy(op->opno, index->opfamily[column]);
+		lists->values = lappend(lists->values, value_as_key(lsecond(op->args), index->opcintype[column]));
 	}
 	else if (IsA(condition, ScalarArrayOpExpr))
 	{
-		*values = lappend(*values, lsecond(((ScalarArrayOpExpr *) condition)->args));
-		*conditions = lappend(*conditions,
-							  list_make3_int(column, KV_CONDITION_LIST, BTEqualStrategyNumber));
+		kind = KV_CONDITION_LIST;
+		lists->values = lappend(lists->values, lsecond(((ScalarArrayOpExpr *) condition)->args));
 	}
 	else
 	{
 		RowCompareExpr *row = castNode(RowCompareExpr, condition);
 
-		*values = lappend(*values, linitial(row->rargs));
-		*values = lappend(*values, lsecond(row->rargs));
-		/* ROWCOMPARE_xx are the btree strategy numbers */
-		*conditions = lappend(*conditions,
-							  list_make3_int(column, KV_CONDITION_ROW, (int) row->rctype));
+		kind = KV_CONDITION_ROW;
+		strategy = (int) row->rctype;	/* ROWCOMPARE_xx are the btree strategy numbers */
+		lists->values = lappend(lists->values, linitial(row->rargs));
+		lists->values = lappend(lists->values, lsecond(row->rargs));
 	}
+	lists->conditions = lappend(lists->conditions, list_make3_int(column, kind, strategy));
+	lists->quals = lappend(lists->quals, condition);
 }
 
-/* Splits usable clauses into values, conditions and the clauses that they stand for. */
+/* Adds usable clauses to the conditions of a node. */
 void
-kv_scan_split_clauses(IndexPath *path, List *clauses, List **values, List **conditions, List **quals)
+kv_scan_add_clauses(IndexPath *path, List *clauses, KvConditionLists *lists)
 {
 	ListCell   *lc;
 
-	*values = *conditions = *quals = NIL;
 	foreach(lc, clauses)
 	{
 		IndexClause *clause = lfirst_node(IndexClause, lc);
 		ListCell   *lq;
 
 		foreach(lq, clause->indexquals)
-		{
-			Node	   *condition = (Node *) lfirst_node(RestrictInfo, lq)->clause;
+			add_condition(path->indexinfo, clause->indexcol,
+						  (Node *) lfirst_node(RestrictInfo, lq)->clause, lists);
+	}
+}
 
-			split_condition(path->indexinfo, clause->indexcol, condition, values, conditions);
-			*quals = lappend(*quals, condition);
+/* Tells whether the expression is the bare key column. */
+static bool
+is_key_column(RelOptInfo *rel, const KvTable *table, int column, Node *node)
+{
+	if (node != NULL && IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	return node != NULL && IsA(node, Var) && ((Var *) node)->varno == rel->relid &&
+		((Var *) node)->varattno == table->key_attno[column] && ((Var *) node)->varlevelsup == 0;
+}
+
+/* Finds out whether a clause compares the sort key with a pattern or a prefix, and which; the value goes to *value. */
+static bool
+match_pattern(Node *clause, KvConditionKind *kind, Node **column, Node **value)
+{
+	Oid			function;
+	List	   *args;
+
+	if (IsA(clause, OpExpr))
+	{
+		set_opfuncid((OpExpr *) clause);
+		function = ((OpExpr *) clause)->opfuncid;
+		args = ((OpExpr *) clause)->args;
+	}
+	else if (IsA(clause, FuncExpr))
+	{
+		function = ((FuncExpr *) clause)->funcid;
+		args = ((FuncExpr *) clause)->args;
+	}
+	else
+		return false;
+
+	if (function == F_TEXTLIKE || function == F_LIKE_TEXT_TEXT)
+		*kind = KV_CONDITION_LIKE;
+	else if (function == F_STARTS_WITH)
+		*kind = KV_CONDITION_PREFIX;
+	else
+		return false;
+	*column = linitial(args);
+	*value = lsecond(args);
+	return true;
+}
+
+/* Adds LIKE and the like on the sort key, for patterns that core could not look into at planning. */
+void
+kv_scan_add_patterns(RelOptInfo *rel, const KvTable *table, List *scan_clauses, KvConditionLists *lists)
+{
+	ListCell   *lc;
+
+	if (table->key.count < 2 || table->key.attribute[1].type != KV_KEY_STRING)
+		return;
+	foreach(lc, scan_clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		KvConditionKind kind;
+		Node	   *column;
+		Node	   *value;
+
+		if (rinfo->pseudoconstant || !restriction_is_securely_promotable(rinfo, rel) ||
+			!match_pattern((Node *) rinfo->clause, &kind, &column, &value) ||
+			!is_key_column(rel, table, 1, column) ||
+			IsA(value, Const) || exprType(value) != TEXTOID ||
+			contain_var_of(value, rel->relid) || contain_volatile_functions(value))
+			continue;
+		lists->values = lappend(lists->values, value);
+		lists->conditions = lappend(lists->conditions, list_make3_int(1, kind, 0));
+		lists->quals = lappend(lists->quals, rinfo->clause);
+	}
+}
+
+/* Returns the value that a clause sets equal to a key column, or NULL if it is no such clause. */
+Expr *
+kv_scan_match_equality(PlannerInfo *root, RelOptInfo *rel, const KvTable *table, int column, Node *clause)
+{
+	KvKeyType	type = table->key.attribute[column].type;
+	Oid			collation = kv_key_sql_collation(type);
+	OpExpr	   *op = (OpExpr *) clause;
+	Oid			operator;
+	Node	   *value;
+
+	if (!IsA(clause, OpExpr) || list_length(op->args) != 2 ||
+		(OidIsValid(collation) && op->inputcollid != collation))
+		return NULL;
+	if (is_key_column(rel, table, column, linitial(op->args)))
+	{
+		operator = op->opno;
+		value = lsecond(op->args);
+	}
+	else if (is_key_column(rel, table, column, lsecond(op->args)))
+	{
+		operator = get_commutator(op->opno);
+		value = linitial(op->args);
+	}
+	else
+		return NULL;
+	if (!OidIsValid(operator) ||
+		get_op_opfamily_strategy(operator, key_operator_family(type)) != BTEqualStrategyNumber ||
+		contain_var_of(value, rel->relid) || contain_volatile_functions(value))
+		return NULL;
+	return value_as_key(value, kv_key_sql_type(type));
+}
+
+/*
+ * Marks the comparisons of keys that tell nothing of a row to whom it is
+ * hidden.  Core marks those of text and bytea itself; those of numeric have
+ * no way to tell either, since comparing two numbers never fails.  Without
+ * this a policy would make every query on a key of type N a scan.
+ */
+void
+kv_scan_mark_leakproof(RelOptInfo *rel, const KvTable *table)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		OpExpr	   *op = (OpExpr *) rinfo->clause;
+
+		if (rinfo->leakproof || !IsA(op, OpExpr) || list_length(op->args) != 2)
+			continue;
+		for (int i = 0; i < table->key.count; i++)
+		{
+			KvKeyType	type = table->key.attribute[i].type;
+
+			if (type == KV_KEY_NUMBER &&
+				op_in_opfamily(op->opno, key_operator_family(type)) &&
+				((is_key_column(rel, table, i, linitial(op->args)) && !contain_var_of(lsecond(op->args), rel->relid)) ||
+				 (is_key_column(rel, table, i, lsecond(op->args)) && !contain_var_of(linitial(op->args), rel->relid))))
+				rinfo->leakproof = true;
 		}
 	}
 }

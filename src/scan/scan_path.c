@@ -85,7 +85,7 @@ make_path(RelOptInfo *rel, KvScanMode mode, bool parent)
 	path->path.parallel_safe = false;
 	path->flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN | CUSTOMPATH_SUPPORT_PROJECTION;
 	path->methods = &kv_scan_path_methods;
-	path->custom_private = list_make3(makeInteger(mode), makeInteger(parent), NULL);
+	path->custom_private = list_make4(makeInteger(mode), makeInteger(parent), NULL, NULL);
 	return path;
 }
 
@@ -163,6 +163,42 @@ add_query_paths(PlannerInfo *root, RelOptInfo *rel, KvTable *table)
 	}
 }
 
+/*
+ * Adds the paths that read the keys of an OR.
+ *
+ * Core makes no index path for it, so the cost is ours: a descent and a heap
+ * page for each arm.
+ */
+static void
+add_or_paths(PlannerInfo *root, RelOptInfo *rel, KvTable *table)
+{
+	RestrictInfo *rinfo = kv_scan_find_or(root, rel, table);
+	IndexOptInfo *index = rinfo ? find_key_index(rel, table) : NULL;
+	ScanDirection directions[] = {ForwardScanDirection, BackwardScanDirection};
+
+	if (index == NULL)
+		return;
+	for (int i = 0; i < lengthof(directions); i++)
+	{
+		CustomPath *path = make_path(rel, KV_SCAN_QUERY, table->partitioned);
+		IndexPath  *index_path = makeNode(IndexPath);
+		int			arms = list_length(castNode(BoolExpr, rinfo->clause)->args);
+
+		index_path->indexinfo = index;
+		index_path->indexscandir = directions[i];
+		lfirst(list_nth_cell(path->custom_private, KV_PATH_INDEX_PATH)) = index_path;
+		lfirst(list_nth_cell(path->custom_private, KV_PATH_OR)) = rinfo;
+		path->path.param_info = get_baserel_parampathinfo(root, rel, rel->lateral_relids);
+		path->path.rows = path->path.param_info ? path->path.param_info->ppi_rows : rel->rows;
+		path->path.startup_cost = rel->baserestrictcost.startup + random_page_cost;
+		path->path.total_cost = path->path.startup_cost + 2 * random_page_cost * arms +
+			(cpu_tuple_cost + cpu_index_tuple_cost + rel->baserestrictcost.per_tuple) * path->path.rows;
+		path->path.pathkeys = truncate_useless_pathkeys(root, rel, build_index_pathkeys(root, index, directions[i]));
+		if (i == 0 || path->path.pathkeys != NIL)
+			add_path(rel, (Path *) path);
+	}
+}
+
 /* Adds the path of last resort: one that reads everything where that is allowed, else one that must not be taken. */
 static void
 add_last_path(PlannerInfo *root, RelOptInfo *rel, KvTable *table)
@@ -232,7 +268,12 @@ kv_scan_set_paths(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, KvTabl
 	rel->consider_parallel = false;
 
 	if (table->usable && rte->tablesample == NULL)
+	{
+		kv_scan_mark_leakproof(rel, table);
 		add_query_paths(root, rel, table);
+		if (!has_plain_path(rel))
+			add_or_paths(root, rel, table);
+	}
 	if (!has_plain_path(rel))
 		add_last_path(root, rel, table);
 }

@@ -52,9 +52,9 @@ kv_scan_register_nodes(void)
 	RegisterCustomScanMethods(&refused_methods);
 }
 
-/* Returns the clauses that rows must still be checked against, without those that the key conditions ensure. */
+/* Returns the clauses that rows must still be checked against: without those that the key conditions ensure. */
 static List *
-remaining_filter(List *scan_clauses, List *key_clauses, List *quals)
+remaining_filter(List *scan_clauses, List *key_clauses, List *quals, RestrictInfo *ensured)
 {
 	List	   *remaining = NIL;
 	ListCell   *lc;
@@ -63,6 +63,8 @@ remaining_filter(List *scan_clauses, List *key_clauses, List *quals)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
+		if (rinfo == ensured)
+			continue;
 		if (rinfo->pseudoconstant)
 			continue;			/* a Result node above sees to it */
 		if (is_redundant_with_indexclauses(rinfo, key_clauses))
@@ -75,6 +77,63 @@ remaining_filter(List *scan_clauses, List *key_clauses, List *quals)
 	return extract_actual_clauses(remaining, false);
 }
 
+/* Fills in what a node reads by key. */
+static void
+plan_query(PlannerInfo *root, CustomPath *path, const KvTable *table, List *scan_clauses, CustomScan *scan)
+{
+	RelOptInfo *rel = path->path.parent;
+	IndexPath  *index_path = list_nth_node(IndexPath, path->custom_private, KV_PATH_INDEX_PATH);
+	RestrictInfo *or_rinfo = list_nth(path->custom_private, KV_PATH_OR);
+	List	   *key_clauses = kv_scan_usable_clauses(root, index_path);
+	KvConditionLists lists = {0};
+	RestrictInfo *ensured = NULL;
+	List	   *exact;
+
+	kv_scan_add_clauses(index_path, key_clauses, &lists);
+	exact = list_copy(lists.quals);
+	if (or_rinfo == NULL)
+		kv_scan_add_patterns(rel, table, scan_clauses, &lists);
+	else if (kv_scan_add_arms(root, rel, table, or_rinfo, &lists))
+		ensured = or_rinfo;
+
+	scan->scan.plan.qual = remaining_filter(scan_clauses, key_clauses, exact, ensured);
+	scan->custom_exprs = list_make2(lists.values, lists.quals);
+	lfirst(list_nth_cell(scan->custom_private, KV_PLAN_BACKWARD)) =
+		makeInteger(ScanDirectionIsBackward(index_path->indexscandir));
+	lfirst(list_nth_cell(scan->custom_private, KV_PLAN_CONDITIONS)) = lists.conditions;
+}
+
+/* Tells whether an expression names a parameter of the statement. */
+static bool
+has_statement_parameter(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RestrictInfo))
+		return has_statement_parameter((Node *) ((RestrictInfo *) node)->clause, context);
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXTERN)
+		return true;
+	return expression_tree_walker(node, has_statement_parameter, context);
+}
+
+/*
+ * Fills in why a node is refused.
+ *
+ * In a generic plan it is refused when it runs and no sooner: with the values
+ * known, as in a custom plan, "$1 IS NULL OR pk = $1" may be a key query, and
+ * the cost of this plan makes plancache stay with custom ones.
+ */
+static void
+plan_refusal(PlannerInfo *root, RelOptInfo *rel, const KvTable *table, CustomScan *scan)
+{
+	bool		deferred = root->glob->boundParams == NULL &&
+		has_statement_parameter((Node *) rel->baserestrictinfo, NULL);
+
+	kv_scan_refused_nodes++;
+	lfirst(list_nth_cell(scan->custom_private, KV_PLAN_REFUSAL)) = kv_scan_explain_refusal(root, rel, table);
+	lfirst(list_nth_cell(scan->custom_private, KV_PLAN_DEFERRED)) = makeInteger(deferred);
+}
+
 /* Makes the node of a path. */
 static Plan *
 plan_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
@@ -82,44 +141,33 @@ plan_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 {
 	CustomScan *scan = makeNode(CustomScan);
 	KvScanMode	mode = (KvScanMode) intVal(list_nth(path->custom_private, KV_PATH_MODE));
-	bool		parent = intVal(list_nth(path->custom_private, KV_PATH_PARENT)) != 0;
-	bool		exempt = false;
-	bool		backward = false;
-	List	   *key_clauses = NIL;
-	List	   *values = NIL;
-	List	   *conditions = NIL;
-	List	   *quals = NIL;
-	List	   *refusal = NIL;
+	KvTable    *table = kv_table_lookup(planner_rt_fetch(rel->relid, root)->relid);
+
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.scanrelid = rel->relid;
+	scan->flags = path->flags;
+	scan->custom_private = list_make5(makeInteger(mode),
+									  copyObject(list_nth(path->custom_private, KV_PATH_PARENT)),
+									  makeInteger(mode == KV_SCAN_ALL && kv_scan_is_exempt()),
+									  makeInteger(0), NIL);
+	scan->custom_private = list_concat(scan->custom_private, list_make2(NIL, makeInteger(0)));
+	scan->custom_exprs = list_make2(NIL, NIL);
+	Assert(list_length(scan->custom_private) == KV_PLAN_COUNT);
 
 	if (mode == KV_SCAN_QUERY)
 	{
-		IndexPath  *index_path = list_nth_node(IndexPath, path->custom_private, KV_PATH_INDEX_PATH);
-
-		backward = ScanDirectionIsBackward(index_path->indexscandir);
-		key_clauses = kv_scan_usable_clauses(root, index_path);
-		kv_scan_split_clauses(index_path, key_clauses, &values, &conditions, &quals);
 		scan->methods = &query_methods;
+		plan_query(root, path, table, scan_clauses, scan);
+		return &scan->scan.plan;
 	}
-	else if (mode == KV_SCAN_ALL)
-	{
-		exempt = kv_scan_is_exempt();
+	scan->scan.plan.qual = remaining_filter(scan_clauses, NIL, NIL, NULL);
+	if (mode == KV_SCAN_ALL)
 		scan->methods = &all_methods;
-	}
 	else
 	{
-		kv_scan_refused_nodes++;
-		refusal = kv_scan_explain_refusal(root, rel, kv_table_lookup(planner_rt_fetch(rel->relid, root)->relid));
 		scan->methods = &refused_methods;
+		plan_refusal(root, rel, table, scan);
 	}
-
-	scan->scan.plan.targetlist = tlist;
-	scan->scan.plan.qual = remaining_filter(scan_clauses, key_clauses, quals);
-	scan->scan.scanrelid = rel->relid;
-	scan->flags = path->flags;
-	scan->custom_exprs = list_make2(values, quals);
-	scan->custom_private = list_make5(makeInteger(mode), makeInteger(parent), makeInteger(exempt),
-									  makeInteger(backward), conditions);
-	scan->custom_private = lappend(scan->custom_private, refusal);
 	return &scan->scan.plan;
 }
 
@@ -193,7 +241,8 @@ check_plan_node(Plan *plan)
 			check_plan_node(((SubqueryScan *) plan)->subplan);
 			break;
 		case T_CustomScan:
-			if (((CustomScan *) plan)->methods == &refused_methods)
+			if (((CustomScan *) plan)->methods == &refused_methods &&
+				intVal(list_nth(((CustomScan *) plan)->custom_private, KV_PLAN_DEFERRED)) == 0)
 				kv_scan_refuse_node((CustomScan *) plan);
 			check_plan_list(((CustomScan *) plan)->custom_plans);
 			break;
