@@ -65,6 +65,12 @@ SELECT bool_and(w.keys = '["k003", "k006", "k009", "k012", "k015", "k018", "k021
 FROM generate_series(1, 27) AS size,
 	read_page_walk('read_page', 'pk = :p', '{":p": "p3", ":t": true}', size, true, 'third = :t') AS w;
 
+-- items that are gone are passed over, whether or not a scan has marked them
+DELETE FROM read_page WHERE pk = 'p3' AND sk > 'k005' AND sk < 'k020';
+SELECT keys, pages FROM read_page_walk('read_page', 'pk = :p', '{":p": "p3"}', 4, true);
+SELECT keys, pages FROM read_page_walk('read_page', 'pk = :p', '{":p": "p3"}', 4, false);
+SELECT count(*) FROM kv.query('read_page', 'pk = :p', '{":p": "p3"}') AS a, kv.query('read_page', 'pk = :p', '{":p": "p3"}') AS b;
+
 -- start keys that this query would not have come to
 SELECT count FROM kv.query_page('read_page', 'pk = :p', '{":p": "p1"}', exclusive_start_key => '{"pk": "p2", "sk": "k001"}');
 SELECT count FROM kv.query_page('read_page', 'pk = :p AND sk > :s', '{":p": "p1", ":s": "k010"}', exclusive_start_key => '{"pk": "p1", "sk": "k010"}');

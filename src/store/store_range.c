@@ -43,6 +43,7 @@ struct KvCursor
 	KvTable    *table;
 	const KvLeaf *leaf;
 	const KvKeySchema *schema;	/* key columns of the index */
+	MemoryContext context;		/* what the scan allocates on its way has to stay as long as it */
 	Relation	heap;
 	Relation	index;
 	IndexScanDesc scan;
@@ -200,12 +201,13 @@ kv_cursor_open(KvTable *table, int leaf, Snapshot snapshot, ScanDirection direct
 
 	cursor->table = table;
 	cursor->schema = &table->key;
+	cursor->context = CurrentMemoryContext;
 	cursor->direction = direction;
 	cursor->heap = table_open(table->leaf_relid[leaf], AccessShareLock);
 	cursor->leaf = kv_table_leaf(table, leaf);
 	cursor->index = index_open(cursor->leaf->primary_index, AccessShareLock);
 	cursor->slot = table_slot_create(cursor->heap, NULL);
-	cursor->scan = index_beginscan(cursor->heap, cursor->index, snapshot, KV_MAX_SCAN_KEYS, 0);
+	cursor->scan = kv_compat_index_beginscan(cursor->heap, cursor->index, snapshot, KV_MAX_SCAN_KEYS);
 	return cursor;
 }
 
@@ -213,6 +215,7 @@ kv_cursor_open(KvTable *table, int leaf, Snapshot snapshot, ScanDirection direct
 void
 kv_cursor_rescan(KvCursor *cursor, const KvCursorRange *range)
 {
+	MemoryContext caller = MemoryContextSwitchTo(cursor->context);
 	ScanKeyData keys[KV_MAX_SCAN_KEYS];
 	int			count;
 
@@ -224,6 +227,7 @@ kv_cursor_rescan(KvCursor *cursor, const KvCursorRange *range)
 	ExecClearTuple(cursor->slot);
 	cursor->scan->numberOfKeys = count;
 	index_rescan(cursor->scan, keys, count, NULL, 0);
+	MemoryContextSwitchTo(caller);
 }
 
 /*
@@ -235,18 +239,20 @@ kv_cursor_rescan(KvCursor *cursor, const KvCursorRange *range)
 TupleTableSlot *
 kv_cursor_next(KvCursor *cursor, ScanDirection direction)
 {
+	MemoryContext caller;
+	bool		found;
+
 	CHECK_FOR_INTERRUPTS();
 
 	if (cursor->empty || cursor->ended == direction)
 		return NULL;
 
-	if (index_getnext_slot(cursor->scan, direction, cursor->slot))
-	{
-		cursor->ended = NoMovementScanDirection;
-		return cursor->slot;
-	}
-	cursor->ended = direction;
-	return NULL;
+	caller = MemoryContextSwitchTo(cursor->context);
+	found = index_getnext_slot(cursor->scan, direction, cursor->slot);
+	MemoryContextSwitchTo(caller);
+
+	cursor->ended = found ? NoMovementScanDirection : direction;
+	return found ? cursor->slot : NULL;
 }
 
 /* Returns the leaf relation, open as long as the cursor is. */
