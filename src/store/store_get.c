@@ -58,7 +58,7 @@ probe_row(KvTable *table, const Datum *key, Snapshot snapshot, KvPoint *point, b
 	ItemPointerData rows[KV_MAX_PROBE_ROWS];
 	int			count;
 
-	count = kv_store_probe(point->heap, point->index, &table->key, key, rows);
+	count = kv_store_probe(point->heap, point->index, &table->key, key, rows, NULL);
 	*scan = count < 0;
 	for (int i = 0; i < count; i++)
 	{

@@ -22,14 +22,22 @@ extern void kv_store_fill_equal_key(ScanKey key, const KvKeySchema *schema, int 
 
 #define KV_MAX_PROBE_ROWS 16
 
+/* The row beside the place of a key in its collection, where the same leaf page of the index tells. */
+typedef struct KvNeighbour
+{
+	bool		known;
+	ItemPointerData row;		/* dead or alive; invalid: the collection has no other */
+} KvNeighbour;
+
 /*
  * Finds the rows that the primary key's entries for a key point to, dead or
  * alive: the caller looks at each in the heap, under an MVCC snapshot.
  * Returns their number, at most KV_MAX_PROBE_ROWS, or -1 if the caller has
- * to scan the index instead.  heap and index are open and locked.
+ * to scan the index instead.  heap and index are open and locked.  neighbour
+ * may be NULL.
  */
 extern int	kv_store_probe(Relation heap, Relation index, const KvKeySchema *schema,
-						   const Datum *key, ItemPointer rows);
+						   const Datum *key, ItemPointer rows, KvNeighbour *neighbour);
 
 /* --- store_writer.c --- */
 
@@ -67,6 +75,7 @@ struct KvWriter
 	bool		snapshot_active;
 	bool		wrote;
 	Datum		key[KV_MAX_KEYS];	/* what kv_writer_find looked for */
+	KvNeighbour neighbour;		/* of that key */
 };
 
 /* Fills an executor state for one leaf: range table and result relations. */
@@ -103,6 +112,5 @@ extern void kv_triggers_begin(KvTriggers *triggers, KvWriter *writer, CmdType co
 
 /* Fires the AFTER triggers queued, and AFTER STATEMENT triggers if the row was written. */
 extern void kv_triggers_end(KvTriggers *triggers, bool written);
-
 
 #endif							/* KV_STORE_STORE_INTERNAL_H */

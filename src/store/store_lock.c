@@ -38,9 +38,9 @@ renew_snapshot(KvWriter *writer)
 	writer->snapshot_active = true;
 }
 
-/* Looks for the row of the key. */
-bool
-kv_writer_find(KvWriter *writer, const Datum *key)
+/* Finds the row with an index scan, which also marks the entries of dead rows that it meets. */
+static bool
+scan_row(KvWriter *writer)
 {
 	const KvKeySchema *schema = &writer->table->key;
 	Relation	index = writer->target->ri_IndexRelationDescs[writer->primary];
@@ -48,20 +48,60 @@ kv_writer_find(KvWriter *writer, const Datum *key)
 	IndexScanDesc scan;
 	bool		found;
 
-	ExecClearTuple(writer->current);
-	ExecClearTuple(writer->next);
-	renew_snapshot(writer);
-
 	for (int i = 0; i < schema->count; i++)
-	{
-		writer->key[i] = key[i];
-		kv_store_fill_equal_key(&scan_key[i], schema, i, key[i]);
-	}
+		kv_store_fill_equal_key(&scan_key[i], schema, i, writer->key[i]);
 	scan = kv_compat_index_beginscan(writer->heap, index, GetActiveSnapshot(), schema->count);
 	index_rescan(scan, scan_key, schema->count, NULL, 0);
 	found = index_getnext_slot(scan, ForwardScanDirection, writer->current);
 	index_endscan(scan);
 	return found;
+}
+
+/* Finds the row by one descent of the primary key; false also where a scan has to look (*scan). */
+static bool
+probe_row(KvWriter *writer, bool *scan)
+{
+	const KvKeySchema *schema = &writer->table->key;
+	ItemPointerData rows[KV_MAX_PROBE_ROWS];
+	IndexFetchTableData *fetch;
+	bool		found = false;
+	int			count;
+
+	count = kv_store_probe(writer->heap, writer->target->ri_IndexRelationDescs[writer->primary],
+						   schema, writer->key, rows,
+						   schema->count > 1 ? &writer->neighbour : NULL);
+	*scan = count < 0;
+	if (count <= 0)
+		return false;
+
+	fetch = table_index_fetch_begin(writer->heap);
+	for (int i = 0; i < count && !found && !*scan; i++)
+	{
+		bool		call_again = false;
+
+		found = table_index_fetch_tuple(fetch, &rows[i], GetActiveSnapshot(), writer->current,
+										&call_again, scan);
+	}
+	table_index_fetch_end(fetch);
+	return found;
+}
+
+/* Looks for the row of the key. */
+bool
+kv_writer_find(KvWriter *writer, const Datum *key)
+{
+	bool		scan = true;
+
+	ExecClearTuple(writer->current);
+	ExecClearTuple(writer->next);
+	renew_snapshot(writer);
+	memcpy(writer->key, key, sizeof(Datum) * writer->table->key.count);
+	writer->neighbour.known = false;
+
+	/* serializable transactions need the scan's predicate locks */
+	if (likely(!IsolationIsSerializable()) && probe_row(writer, &scan))
+		return true;
+	return unlikely(scan) && scan_row(writer);
 }
 
 /* Tells whether BEFORE ROW triggers want the row locked before they see it. */

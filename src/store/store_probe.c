@@ -209,16 +209,56 @@ find_leaf(const ProbeKey *probe, Relation heap, Relation index, int *high_order)
 	}
 }
 
+/* Tells whether an entry of a leaf page has the key's partition key. */
+static bool
+same_collection(const ProbeKey *probe, Page page, OffsetNumber offset)
+{
+	IndexTuple	tuple = (IndexTuple) PageGetItem(page, PageGetItemId(page, offset));
+	char	   *data = (char *) tuple + IndexInfoFindDataOffset(tuple->t_info);
+
+	return compare_value(&probe->value[0], (struct varlena *) data) == 0;
+}
+
+/* Takes an entry's row as the neighbour. */
+static void
+take_neighbour(Page page, OffsetNumber offset, KvNeighbour *neighbour)
+{
+	IndexTuple	tuple = (IndexTuple) PageGetItem(page, PageGetItemId(page, offset));
+
+	neighbour->row = *BTreeTupleGetHeapTID(tuple);
+	neighbour->known = true;
+}
+
+/*
+ * Finds the neighbour of the key on a locked leaf page: the predecessor in
+ * its collection, else the successor.  Not known where another page has it.
+ */
+static void
+find_neighbour(const ProbeKey *probe, Page page, OffsetNumber offset, KvNeighbour *neighbour)
+{
+	BTPageOpaque opaque = BTPageGetOpaque(page);
+	OffsetNumber first = P_FIRSTDATAKEY(opaque);
+
+	neighbour->known = false;
+	if (offset > first && same_collection(probe, page, OffsetNumberPrev(offset)))
+		take_neighbour(page, OffsetNumberPrev(offset), neighbour);
+	else if (offset <= PageGetMaxOffsetNumber(page) && same_collection(probe, page, offset))
+		take_neighbour(page, offset, neighbour);
+	else if (offset > first || P_LEFTMOST(opaque))
+	{
+		ItemPointerSetInvalid(&neighbour->row);
+		neighbour->known = true;
+	}
+}
+
 /*
  * Collects the rows of the key from a locked leaf page.  Entries marked dead
  * are passed over, except in a transaction that began in recovery, as
  * RelationGetIndexScan() explains.
  */
 static int
-collect_rows(const ProbeKey *probe, Relation index, Page page, ItemPointer rows)
+collect_rows(const ProbeKey *probe, Relation index, Page page, OffsetNumber offset, ItemPointer rows)
 {
-	BTPageOpaque opaque = BTPageGetOpaque(page);
-	OffsetNumber offset = first_not_less(probe, index, page, opaque);
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
 	bool		skip_dead = !TransactionStartedDuringRecovery();
 	int			count = 0;
@@ -253,7 +293,8 @@ collect_rows(const ProbeKey *probe, Relation index, Page page, ItemPointer rows)
  * caller has to scan instead.
  */
 int
-kv_store_probe(Relation heap, Relation index, const KvKeySchema *schema, const Datum *key, ItemPointer rows)
+kv_store_probe(Relation heap, Relation index, const KvKeySchema *schema, const Datum *key,
+			   ItemPointer rows, KvNeighbour *neighbour)
 {
 	ProbeKey	probe;
 	Buffer		buffer;
@@ -262,6 +303,8 @@ kv_store_probe(Relation heap, Relation index, const KvKeySchema *schema, const D
 	bool		heap_key_space;
 	bool		all_equal_image;
 
+	if (neighbour)
+		neighbour->known = false;
 	_bt_metaversion(index, &heap_key_space, &all_equal_image);
 	if (unlikely(!heap_key_space))
 		return -1;
@@ -273,7 +316,14 @@ kv_store_probe(Relation heap, Relation index, const KvKeySchema *schema, const D
 		return 0;
 	/* the entries of a key that equals the high key go on to the right */
 	if (likely(high_order != 0))
-		count = collect_rows(&probe, index, BufferGetPage(buffer), rows);
+	{
+		Page		page = BufferGetPage(buffer);
+		OffsetNumber offset = first_not_less(&probe, index, page, BTPageGetOpaque(page));
+
+		count = collect_rows(&probe, index, page, offset, rows);
+		if (neighbour && count == 0)
+			find_neighbour(&probe, page, offset, neighbour);
+	}
 	_bt_relbuf(index, buffer);
 	if (count > 0)
 		pgstat_count_index_tuples(index, count);

@@ -24,6 +24,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "am/am.h"
 #include "base/compat.h"
 #include "base/errors.h"
 #include "store/store_internal.h"
@@ -139,6 +140,8 @@ insert_speculatively(KvWriter *writer, List **recheck)
 	uint32		token = SpeculativeInsertionLockAcquire(xid);
 	bool		conflict = false;
 
+	if (writer->neighbour.known && kv_am_is_key_value(writer->heap))
+		kv_am_hint_neighbour(writer->heap, &writer->neighbour.row);
 	table_tuple_insert_speculative(writer->heap, writer->next, writer->estate->es_output_cid,
 								   0, NULL, token);
 	*recheck = kv_compat_insert_index_tuples(writer->target, writer->next, writer->estate,
