@@ -153,6 +153,18 @@ kv_write_bind(KvWrite *write, const KvWriteRequest *request)
 	kv_placeholders_check_used(placeholders);
 }
 
+/* Returns the paths of the item that the update names, NULL if it has none of them. */
+static Jsonb *
+touched_paths(const KvWrite *write, const KvItemView *view)
+{
+	Jsonb	   *touched;
+
+	if (view == NULL || write->update == NULL)
+		return NULL;
+	touched = kv_update_touched(write->update, view);
+	return JB_ROOT_COUNT(touched) > 0 ? touched : NULL;
+}
+
 /* Notes what the caller wants to have back of a write that was made; either view NULL: no such item. */
 static void
 take_returned(KvWrite *write, const KvItemView *old, const KvItemView *new)
@@ -163,20 +175,16 @@ take_returned(KvWrite *write, const KvItemView *old, const KvItemView *new)
 		case KV_RETURN_NONE:
 			break;
 		case KV_RETURN_ALL_OLD:
-			if (old)
-				write->returned = kv_item_join(old);
+			write->returned = old ? kv_item_join(old) : NULL;
 			break;
 		case KV_RETURN_ALL_NEW:
-			if (new)
-				write->returned = kv_item_join(new);
+			write->returned = new ? kv_item_join(new) : NULL;
 			break;
 		case KV_RETURN_UPDATED_OLD:
-			if (old && write->update)
-				write->returned = kv_update_touched(write->update, old);
+			write->returned = touched_paths(write, old);
 			break;
 		case KV_RETURN_UPDATED_NEW:
-			if (new && write->update)
-				write->returned = kv_update_touched(write->update, new);
+			write->returned = touched_paths(write, new);
 			break;
 	}
 }
