@@ -18,6 +18,7 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -176,6 +177,29 @@ equal_layout(TupleDesc a, TupleDesc b)
 	return true;
 }
 
+/* Returns the leaf that a condition "tableoid = constant" leaves over, or InvalidOid: all of them. */
+static Oid
+find_only_leaf(List *qual)
+{
+	ListCell   *lc;
+
+	foreach(lc, qual)
+	{
+		OpExpr	   *op = (OpExpr *) lfirst(lc);
+		Var		   *var;
+		Const	   *value;
+
+		if (!IsA(op, OpExpr) || op->opfuncid != F_OIDEQ)
+			continue;
+		var = linitial(op->args);
+		value = lsecond(op->args);
+		if (IsA(var, Var) && var->varattno == TableOidAttributeNumber &&
+			IsA(value, Const) && !value->constisnull)
+			return DatumGetObjectId(value->constvalue);
+	}
+	return InvalidOid;
+}
+
 /* Sets the node up; no leaf is opened yet. */
 static void
 begin_scan(CustomScanState *node, EState *estate, int eflags)
@@ -206,6 +230,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	{
 		state->map = palloc0(sizeof(TupleConversionMap *) * leaves);
 		state->map_known = palloc0(sizeof(bool) * leaves);
+		state->only_leaf = find_only_leaf(scan->scan.plan.qual);
 	}
 }
 
@@ -393,8 +418,12 @@ start(KvScanState *state)
 static bool
 go_on(KvScanState *state, bool forward)
 {
-	int			next = state->current + (forward ? 1 : -1);
+	int			step = forward ? 1 : -1;
+	int			next = state->current + step;
 
+	while (OidIsValid(state->only_leaf) && state->mode == KV_SCAN_ALL && next >= 0 && next < state->range_count &&
+		   state->table->leaf_relid[next] != state->only_leaf)
+		next += step;
 	if (next < 0 || next >= state->range_count)
 	{
 		state->current = forward ? state->range_count : -1;

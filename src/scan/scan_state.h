@@ -61,6 +61,7 @@ typedef struct KvScanState
 	TupleTableSlot *parent_slot;	/* holds a row that was converted */
 
 	/* KV_SCAN_ALL */
+	Oid			only_leaf;		/* the leaf that a condition on tableoid leaves over, or InvalidOid */
 	Relation	leaf;
 	TableScanDesc scan;			/* NULL: none open */
 	TupleTableSlot *leaf_slot;
