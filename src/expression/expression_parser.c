@@ -379,8 +379,8 @@ kv_parse_function(KvParser *parser)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 kv_expression_errmsg(parser->lexer.source, node->span,
-									  "function takes %d operands, not %d",
-									  rule->argument_count, node->argument_count)));
+									  "incorrect number of operands, %d instead of %d",
+									  node->argument_count, rule->argument_count)));
 	kv_parse_leave(parser);
 	return node;
 }

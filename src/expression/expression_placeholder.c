@@ -106,21 +106,15 @@ read_names(KvPlaceholders *placeholders, Jsonb *names)
 	}
 }
 
-/* Fills the array of values. */
+/* Fills the array of values from an object; the keys are checked. */
 static void
-read_values(KvPlaceholders *placeholders, Jsonb *values)
+fill_values(KvPlaceholders *placeholders, Jsonb *values)
 {
-	JsonbIterator *iterator;
+	JsonbIterator *iterator = JsonbIteratorInit(&values->root);
 	JsonbIteratorToken token;
 	JsonbValue	part;
 	int			i = 0;
 
-	placeholders->value_count = check_object(values, "attribute_values");
-	if (placeholders->value_count == 0)
-		return;
-	placeholders->value = palloc0(placeholders->value_count * sizeof(ValueEntry));
-	values = kv_item_normalize(values);
-	iterator = JsonbIteratorInit(&values->root);
 	while ((token = JsonbIteratorNext(&iterator, &part, true)) != WJB_DONE)
 	{
 		if (token == WJB_KEY)
@@ -135,6 +129,22 @@ read_values(KvPlaceholders *placeholders, Jsonb *values)
 			i++;
 		}
 	}
+}
+
+/* Reads the values, of which most come in normal form. */
+static void
+read_values(KvPlaceholders *placeholders, Jsonb *values)
+{
+	Jsonb	   *normal;
+
+	placeholders->value_count = check_object(values, "attribute_values");
+	if (placeholders->value_count == 0)
+		return;
+	placeholders->value = palloc0(placeholders->value_count * sizeof(ValueEntry));
+	fill_values(placeholders, values);
+	normal = kv_item_normalize(values);
+	if (normal != values)
+		fill_values(placeholders, normal);
 }
 
 /* Reads the placeholders of one call. */

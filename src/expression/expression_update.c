@@ -94,12 +94,16 @@ static int
 value_depth(const JsonbValue *value)
 {
 	int			deepest = 0;
+	int			depth;
 
 	check_stack_depth();
 	if (value->type == jbvArray)
 	{
 		for (int i = 0; i < value->val.array.nElems; i++)
-			deepest = Max(deepest, value_depth(&value->val.array.elems[i]));
+		{
+			depth = value_depth(&value->val.array.elems[i]);
+			deepest = Max(deepest, depth);
+		}
 		return deepest + 1;
 	}
 	if (kv_path_can_enter(value))
@@ -109,8 +113,12 @@ value_depth(const JsonbValue *value)
 		JsonbValue	part;
 
 		while ((token = JsonbIteratorNext(&iterator, &part, true)) != WJB_DONE)
-			if (token == WJB_VALUE || token == WJB_ELEM)
-				deepest = Max(deepest, value_depth(&part));
+		{
+			if (token != WJB_VALUE && token != WJB_ELEM)
+				continue;
+			depth = value_depth(&part);
+			deepest = Max(deepest, depth);
+		}
 		return deepest + 1;
 	}
 	return 0;

@@ -43,6 +43,8 @@ CREATE FUNCTION kv_test.prefix_range_bytea(prefix bytea, OUT low bytea, OUT high
 CREATE FUNCTION kv_test.condition(expression text, rest jsonb, attribute_values jsonb = NULL, attribute_names jsonb = NULL,
 		key text[] = '{p,s}', key_names text[] = '{pk,sk}', types text = 'SS', kind text = 'condition', repeat int = 1) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'kv_test_condition' LANGUAGE C;
+CREATE FUNCTION kv_test.condition_around(expression text, rest jsonb, attribute_values jsonb, command text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'kv_test_condition_around' LANGUAGE C STRICT;
 CREATE FUNCTION kv_test.key_condition(expression text, rest jsonb = NULL, attribute_values jsonb = NULL, attribute_names jsonb = NULL,
 		key text[] = '{p,s}', key_names text[] = '{pk,sk}', types text = 'SS') RETURNS text
 	AS 'MODULE_PATHNAME', 'kv_test_key_condition' LANGUAGE C;

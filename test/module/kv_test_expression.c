@@ -9,6 +9,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
+#include "executor/spi.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -19,6 +20,7 @@
 #include "expression/expression.h"
 
 PG_FUNCTION_INFO_V1(kv_test_condition);
+PG_FUNCTION_INFO_V1(kv_test_condition_around);
 PG_FUNCTION_INFO_V1(kv_test_key_condition);
 PG_FUNCTION_INFO_V1(kv_test_projection);
 PG_FUNCTION_INFO_V1(kv_test_update);
@@ -107,6 +109,22 @@ kv_test_condition(PG_FUNCTION_ARGS)
 		result = kv_condition_holds(condition, call.item);
 	}
 	PG_RETURN_BOOL(result);
+}
+
+/* Binds a condition, runs a command, and asks the condition then */
+Datum
+kv_test_condition_around(PG_FUNCTION_ARGS)
+{
+	text	   *expression = PG_GETARG_TEXT_PP(0);
+	KvPlaceholders *placeholders = kv_placeholders_create(NULL, PG_GETARG_JSONB_P(2));
+	KvKeySchema schema = {1, {{"pk", 2, KV_KEY_STRING}}};
+	KvItemView	view = {&schema, {CStringGetTextDatum("p")}, kv_item_normalize(PG_GETARG_JSONB_P(1))};
+	KvCondition *condition = kv_condition_bind(KV_EXPRESSION_CONDITION, expression, placeholders, &schema);
+
+	SPI_connect();
+	SPI_execute(text_to_cstring(PG_GETARG_TEXT_PP(3)), false, 0);
+	SPI_finish();
+	PG_RETURN_BOOL(kv_condition_holds(condition, &view));
 }
 
 /* Appends a key value in the output form of its SQL type. */
