@@ -62,8 +62,8 @@ typedef struct KvTable
 
 /*
  * Locks the relation and returns its descriptor.  Errors: KV005 if it does
- * not exist (any more), is no usable key-value table, or is a leaf of one.  The lock is kept to the end of
- * the transaction, as SQL does.
+ * not exist (any more), is no usable key-value table, or is a leaf of one.
+ * The lock is kept to the end of the transaction, as SQL does.
  */
 extern KvTable *kv_table_open(Oid relid, LOCKMODE lockmode);
 
