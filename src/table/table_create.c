@@ -281,6 +281,7 @@ kv_table_create(const KvCreateTable *request)
 	TableDefinition definition = {0};
 	Oid			relid;
 
+	PreventCommandIfReadOnly("kv.create_table()");
 	check_request(request, &definition);
 
 	SPI_connect();
