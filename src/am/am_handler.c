@@ -137,6 +137,7 @@ key_value_routine(void)
 	key_value_methods.index_validate_scan = key_value_index_validate_scan;
 	key_value_methods.tuple_insert = kv_am_tuple_insert;
 	key_value_methods.tuple_insert_speculative = kv_am_tuple_insert_speculative;
+	key_value_methods.multi_insert = kv_am_multi_insert;
 	key_value_methods.tuple_update = kv_am_tuple_update;
 	key_value_methods.relation_toast_am = key_value_relation_toast_am;
 	CacheRegisterRelcacheCallback(restore_heap_masks, (Datum) 0);

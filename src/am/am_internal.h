@@ -3,7 +3,7 @@
  *	  What the files of the access method share among themselves.
  *
  * The arrows: am_handler -> am_write, am_bulk -> am_placement -> am_probe,
- * am_space.
+ * am_append, am_space.
  */
 #ifndef KV_AM_AM_INTERNAL_H
 #define KV_AM_AM_INTERNAL_H
@@ -28,26 +28,43 @@
  */
 typedef struct KvAmState
 {
-	bool		checked;		/* the next two are known */
 	bool		has_sort_key;	/* the primary key has two columns or more */
+	bool		sorts_bytewise; /* the sort key's order is that of its bytes */
 	AttrNumber	partition_key;	/* the heap column that is the primary key's first */
+	AttrNumber	sort_key;		/* and its second */
+	uint64		generation;		/* changes when what is remembered of blocks goes stale */
+	uint64		last_hash;		/* of the partition key placed last */
 	float4		returning;		/* share of recent changes of collection that went to a known one */
 	uint32		change_count;
 	float4		free_share;		/* share of the heap's space that is free */
 	uint32		sample_count;
 	uint32		sample_point;
 	BlockNumber start_block;	/* where new collections start at present */
-	ItemPointerData last_tid;	/* the row placed last */
 	uint16		toasted_length[KV_AM_TOAST_CLASSES];	/* usual length on the page; 0: not seen yet */
 } KvAmState;
 
-/* A page chosen for a row that is about to be written. */
+/* The keys of one row; nothing is copied. */
+typedef struct KvAmKeys
+{
+	Datum		partition_key;
+	Datum		sort_key;
+	uint64		hash;			/* of the partition key, within the relation's generation */
+	const char *bytes;			/* of the sort key if that sorts bytewise, else NULL */
+	int			length;
+} KvAmKeys;
+
+/* A row that is about to be written, and the page chosen for it. */
 typedef struct KvAmTarget
 {
-	BlockNumber block;			/* InvalidBlockNumber: heap may choose */
-	Size		space;			/* free bytes it had when it was chosen */
 	Size		length;			/* expected bytes of the row on the page */
+	int			toast_class;	/* which length to learn from the row; -1: none */
+	Size		group;			/* bytes that it and those of its collection that follow at once need; 0: not known */
+	BlockNumber previous;		/* block of the row that it is to follow in one go, or InvalidBlockNumber */
+
+	BlockNumber block;			/* the choice */
+	Size		space;			/* free bytes it had then */
 	bool		fresh;			/* the heap was extended by it just now */
+	bool		at_end;			/* the row goes behind all others of its collection, as far as known */
 } KvAmTarget;
 
 /*
@@ -61,6 +78,7 @@ typedef struct KvAmProbe
 	Buffer		leaf;			/* InvalidBuffer: empty index */
 	OffsetNumber offset;		/* first entry on the leaf that is not less than the key */
 	ItemPointerData neighbour;	/* nearest row of the same partition key; invalid: none */
+	bool		at_end;			/* no row of the collection is known to come behind the key */
 	Datum		detoasted[2];	/* copies to free, or 0 */
 } KvAmProbe;
 
@@ -69,18 +87,32 @@ extern void kv_am_probe_begin(Relation relation, TupleTableSlot *slot, KvAmProbe
 extern int	kv_am_probe_nearby(KvAmProbe *probe, BlockNumber *blocks, int max_blocks);
 extern void kv_am_probe_end(KvAmProbe *probe);
 
+/* --- am_append.c --- */
+extern BlockNumber kv_am_append_find(uint64 hash, const char *key, int length);
+extern void kv_am_append_note(uint64 hash, const char *key, int length, BlockNumber block);
+
 /* --- am_space.c --- */
 extern Size kv_am_space_needed(Relation relation, Size length);
 extern Size kv_am_space_capacity(Relation relation);
 extern Size kv_am_space_of_block(Relation relation, BlockNumber block);
+extern Size kv_am_space_of_row(Relation relation, ItemPointer tid);
 extern BlockNumber kv_am_space_find(Relation relation, BlockNumber near, Size near_space, Size wanted, Size *space);
 extern BlockNumber kv_am_space_extend(Relation relation, Size *space);
 extern void kv_am_space_record(Relation relation, BlockNumber block, Size before, Size after, bool fresh);
 extern int	kv_am_space_own_rows(Relation relation, BlockNumber block, HeapTuple row, AttrNumber key, Size *bytes);
 
+/* --- am_state.c --- */
+extern KvAmState *kv_am_state(Relation relation);
+extern bool kv_am_take_hint(Relation relation, ItemPointer neighbour);
+extern bool kv_am_read_keys(Relation relation, TupleTableSlot *slot, KvAmKeys *keys);
+extern void kv_am_note_change(Relation relation, uint64 hash, bool found);
+extern void kv_am_expect_length(Relation relation, HeapTuple row, KvAmTarget *target);
+extern void kv_am_learn_length(Relation relation, ItemPointer tid, int toast_class);
+
 /* --- am_placement.c --- */
 extern bool kv_am_place_insert(Relation relation, TupleTableSlot *slot, KvAmTarget *target);
 extern bool kv_am_place_update(Relation relation, ItemPointer old, TupleTableSlot *slot, KvAmTarget *target);
+extern void kv_am_choose(Relation relation, TupleTableSlot *slot, HeapTuple row, KvAmTarget *target);
 extern void kv_am_placed(Relation relation, ItemPointer tid, const KvAmTarget *target);
 
 /* --- am_write.c: callbacks of the routine table --- */
@@ -92,5 +124,9 @@ extern TM_Result kv_am_tuple_update(Relation relation, ItemPointer old, TupleTab
 									Snapshot snapshot, Snapshot crosscheck, bool wait,
 									TM_FailureData *failure, LockTupleMode *lockmode,
 									KvCompatUpdateIndexes *update_indexes);
+
+/* --- am_bulk.c: callbacks of the routine table --- */
+extern void kv_am_multi_insert(Relation relation, TupleTableSlot **slots, int slot_count, CommandId cid,
+							   int options, BulkInsertState bistate);
 
 #endif							/* KV_AM_AM_INTERNAL_H */

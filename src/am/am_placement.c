@@ -6,159 +6,41 @@
 
 #include <math.h>
 
-#include "access/heapam.h"
-#include "access/heaptoast.h"
 #include "access/htup_details.h"
-#include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/freespace.h"
-#include "storage/proc.h"
-#include "utils/memutils.h"
+#include "storage/smgr.h"
 #include "utils/rel.h"
 
 #include "am/am_internal.h"
 
 #define GROWTH 2.0
 #define GROWTH_EXPONENT 0.4
-#define FREE_BUDGET 0.33
+#define SMALL_BUDGET 0.30
+#define LARGE_BUDGET 0.35
+#define INSERT_BUDGET 0.2
 #define FREE_SLACK_PAGES 4
 
 /* A page with no more than this used counts as empty. */
 #define EMPTY_TOLERANCE 64
 
 /* Blocks of the neighbours that are looked at for room. */
-#define MAX_NEARBY_BLOCKS 4
+#define MAX_NEARBY_BLOCKS 16
+
+/* The free space map rounds down to this. */
+#define FSM_STEP (BLCKSZ / 256)
 
 /* Weights of the moving averages. */
-#define CHANGE_WINDOW 256
 #define SAMPLE_WINDOW 64
 #define FIRST_SAMPLES 32
 #define SAMPLES 4
 
-/* The caller's own finding of the neighbour of its next insert. */
-typedef struct NeighbourHint
-{
-	Oid			relid;			/* InvalidOid: no hint */
-	Oid			file_number;
-	LocalTransactionId lxid;	/* the hint is void in another transaction */
-	ItemPointerData neighbour;
-} NeighbourHint;
-
-static NeighbourHint hint;
-
-/* Takes the caller's own finding of the neighbour of its next insert. */
-void
-kv_am_hint_neighbour(Relation relation, ItemPointer neighbour)
-{
-	hint.relid = RelationGetRelid(relation);
-	hint.file_number = kv_compat_file_number(relation);
-	hint.lxid = kv_compat_my_lxid();
-	if (neighbour != NULL && ItemPointerIsValid(neighbour))
-		hint.neighbour = *neighbour;
-	else
-		ItemPointerSetInvalid(&hint.neighbour);
-}
-
-/* Gives out the hint for an insert into the relation, once. */
-static bool
-take_hint(Relation relation, ItemPointer neighbour)
-{
-	bool		valid = hint.relid == RelationGetRelid(relation) &&
-		hint.file_number == kv_compat_file_number(relation) &&
-		hint.lxid == kv_compat_my_lxid();
-
-	if (valid)
-		*neighbour = hint.neighbour;
-	hint.relid = InvalidOid;
-	return valid;
-}
-
-/* Returns what this backend remembers of the relation, made anew if need be. */
-static KvAmState *
-relation_state(Relation relation)
-{
-	KvAmState  *state = relation->rd_amcache;
-
-	if (state != NULL)
-		return state;
-	state = MemoryContextAllocZero(CacheMemoryContext, sizeof(KvAmState));
-	state->start_block = InvalidBlockNumber;
-	state->sample_point = MyProcPid;
-	ItemPointerSetInvalid(&state->last_tid);
-	relation->rd_amcache = state;
-	return state;
-}
-
-/* Tells whether the relation has a partition key and a sort key. */
-static bool
-has_sort_key(Relation relation)
-{
-	KvAmState  *state = relation->rd_amcache;
-	Oid			primary_key;
-	bool		two_columns = false;
-	AttrNumber	partition_key = InvalidAttrNumber;
-
-	if (state != NULL && state->checked)
-		return state->has_sort_key;
-
-	primary_key = kv_compat_primary_key_index(relation);
-	if (OidIsValid(primary_key))
-	{
-		Relation	index = index_open(primary_key, RowExclusiveLock);
-
-		two_columns = IndexRelationGetNumberOfKeyAttributes(index) >= 2 && index->rd_index->indisvalid;
-		partition_key = index->rd_index->indkey.values[0];
-		index_close(index, RowExclusiveLock);
-	}
-	state = relation_state(relation);
-	state->checked = true;
-	state->has_sort_key = two_columns;
-	state->partition_key = partition_key;
-	return two_columns;
-}
-
-/* Returns the size class of a row that heap would toast. */
-static int
-toast_class(Size length)
-{
-	int			class = 0;
-
-	while (class < KV_AM_TOAST_CLASSES - 1 && length > ((Size) 4096 << class))
-		class++;
-	return class;
-}
-
-/* Returns the length that the row will have on its page; of a row to be toasted that is what such rows had lately. */
-static Size
-expected_length(Relation relation, HeapTuple row)
-{
-	Size		usual;
-
-	if (row->t_len <= TOAST_TUPLE_THRESHOLD)
-		return row->t_len;
-	usual = relation_state(relation)->toasted_length[toast_class(row->t_len)];
-	return usual != 0 ? usual : TOAST_TUPLE_TARGET;
-}
-
-/* Keeps the share of changes of collection that went to a known one; going on in one collection is no change. */
-static void
-note_change(Relation relation, ItemPointer neighbour)
-{
-	KvAmState  *state = relation_state(relation);
-	bool		found = ItemPointerIsValid(neighbour);
-
-	if (found && ItemPointerIsValid(&state->last_tid) && ItemPointerEquals(neighbour, &state->last_tid))
-		return;
-	if (state->change_count < CHANGE_WINDOW)
-		state->change_count++;
-	state->returning += ((found ? 1.0 : 0.0) - state->returning) / state->change_count;
-}
-
 /* Tells whether the heap may have one more free page: samples the free space map and compares with the budget. */
 static bool
-within_budget(Relation relation, BlockNumber blocks)
+within_budget(Relation relation, double budget)
 {
-	KvAmState  *state = relation_state(relation);
+	KvAmState  *state = kv_am_state(relation);
+	BlockNumber blocks = RelationGetNumberOfBlocks(relation);
 	int			samples = state->sample_count == 0 ? FIRST_SAMPLES : SAMPLES;
 	int			i;
 
@@ -174,7 +56,7 @@ within_budget(Relation relation, BlockNumber blocks)
 			state->sample_count++;
 		state->free_share += (share - state->free_share) / state->sample_count;
 	}
-	return state->free_share * blocks + 1 <= FREE_BUDGET * blocks + FREE_SLACK_PAGES;
+	return state->free_share * blocks + 1 <= budget * blocks + FREE_SLACK_PAGES;
 }
 
 /* Makes a block the target. */
@@ -198,28 +80,28 @@ extend_target(Relation relation, KvAmTarget *target)
 static void
 choose_start(Relation relation, Size needed, KvAmTarget *target)
 {
-	BlockNumber blocks = RelationGetNumberOfBlocks(relation);
-	KvAmState  *state = relation_state(relation);
+	KvAmState  *state = kv_am_state(relation);
 	BlockNumber block = state->start_block;
-	Size		wanted = Max(needed, (Size) (state->returning / 2 * kv_am_space_capacity(relation)));
+	Size		capacity = kv_am_space_capacity(relation);
+	Size		wanted = (Size) (state->returning / 2 * capacity);
 	Size		space = 0;
 
-	if (block >= blocks)
-		block = InvalidBlockNumber;
+	wanted = Max(Max(needed, wanted), Min(target->group, capacity));
+
 	if (block != InvalidBlockNumber)
 		space = kv_am_space_of_block(relation, block);
 	if (block == InvalidBlockNumber || space < wanted)
 	{
-		if (!within_budget(relation, blocks))
+		if (!within_budget(relation, SMALL_BUDGET))
 			wanted = needed;
 		block = kv_am_space_find(relation, block, space, wanted, &space);
 		if (block == InvalidBlockNumber)
 		{
 			extend_target(relation, target);
-			relation_state(relation)->start_block = target->block;
+			kv_am_state(relation)->start_block = target->block;
 			return;
 		}
-		relation_state(relation)->start_block = block;
+		kv_am_state(relation)->start_block = block;
 	}
 	set_target(target, block, space, false);
 }
@@ -229,12 +111,12 @@ choose_start(Relation relation, Size needed, KvAmTarget *target)
  * page is full: the more of the full page was the collection's own, the more.
  */
 static Size
-overflow_wish(Relation relation, BlockNumber full, HeapTuple row, const KvAmTarget *target)
+overflow_wish(Relation relation, BlockNumber full, HeapTuple row, const KvAmTarget *target, bool *large)
 {
 	Size		capacity = kv_am_space_capacity(relation);
 	Size		own_bytes;
 	int			own_rows = kv_am_space_own_rows(relation, full, row,
-												relation_state(relation)->partition_key, &own_bytes);
+												kv_am_state(relation)->partition_key, &own_bytes);
 	double		row_bytes,
 				growth;
 	int			sharers;
@@ -247,6 +129,7 @@ overflow_wish(Relation relation, BlockNumber full, HeapTuple row, const KvAmTarg
 	row_bytes = (double) own_bytes / own_rows;
 	growth = GROWTH * pow(own_rows, GROWTH_EXPONENT) * own_bytes;
 	sharers = (int) (capacity / growth);
+	*large = own_bytes >= capacity / 5;
 	if (sharers <= 1)
 		return MaxHeapTupleSize - EMPTY_TOLERANCE;
 	return MaxHeapTupleSize - (Size) ((sharers - 1) * row_bytes);
@@ -254,11 +137,14 @@ overflow_wish(Relation relation, BlockNumber full, HeapTuple row, const KvAmTarg
 
 /* Chooses a page for a collection whose page, full, has no room. */
 static void
-choose_overflow(Relation relation, BlockNumber full, Size full_space, HeapTuple row, Size needed, KvAmTarget *target)
+choose_overflow(Relation relation, BlockNumber full, Size full_space, HeapTuple row, bool at_end,
+				Size needed, KvAmTarget *target)
 {
-	Size		wish = Max(needed, overflow_wish(relation, full, row, target));
-	bool		rich = within_budget(relation, RelationGetNumberOfBlocks(relation));
+	bool		large;
+	Size		wish = overflow_wish(relation, full, row, target, &large);
+	bool		rich = within_budget(relation, !at_end ? INSERT_BUDGET : large ? LARGE_BUDGET : SMALL_BUDGET);
 
+	wish = Max(Max(needed, wish), Min(target->group, kv_am_space_capacity(relation)));
 	for (;;)
 	{
 		Size		space;
@@ -297,51 +183,98 @@ choose_near(Relation relation, TupleTableSlot *slot, HeapTuple row, KvAmProbe *p
 	count = kv_am_probe_nearby(probe, nearby, MAX_NEARBY_BLOCKS);
 	for (i = 0; i < count; i++)
 	{
-		Size		space = nearby[i] == own ? own_space : kv_am_space_of_block(relation, nearby[i]);
+		Size		space;
 
+		/* The map is never too low for pages that only fill up, so it spares most reads. */
+		if (nearby[i] == own || GetRecordedFreeSpace(relation, nearby[i]) + FSM_STEP < needed)
+			continue;
+		space = kv_am_space_of_block(relation, nearby[i]);
 		if (space >= needed)
 		{
 			set_target(target, nearby[i], space, false);
 			return;
 		}
 	}
-	choose_overflow(relation, own, own_space, row, needed, target);
+	choose_overflow(relation, own, own_space, row, probe->at_end, needed, target);
+}
+
+/*
+ * Finds the neighbour of a row: what the caller says, else the end of the
+ * collection if this backend knows it and the row goes behind, else what a
+ * probe of the index finds.
+ */
+static void
+find_neighbour(Relation relation, TupleTableSlot *slot, const KvAmKeys *keys, const KvAmTarget *target,
+			   KvAmProbe *probe, ItemPointer neighbour)
+{
+	BlockNumber end = target->previous;
+
+	probe->index = NULL;
+	probe->at_end = false;
+	if (end == InvalidBlockNumber)
+	{
+		if (kv_am_take_hint(relation, neighbour))
+			return;
+		if (keys->bytes != NULL)
+			end = kv_am_append_find(keys->hash, keys->bytes, keys->length);
+	}
+	if (end != InvalidBlockNumber)
+	{
+		ItemPointerSet(neighbour, end, FirstOffsetNumber);
+		probe->at_end = true;
+		return;
+	}
+	kv_am_probe_begin(relation, slot, probe);
+	*neighbour = probe->neighbour;
 }
 
 /*
  * Chooses the page of a row about to be inserted and makes it the relation's
- * target block; false if the relation is none that placement is for.
+ * target block.  The caller has set target's length, toast_class, group and
+ * previous.
  */
+void
+kv_am_choose(Relation relation, TupleTableSlot *slot, HeapTuple row, KvAmTarget *target)
+{
+	Size		needed = kv_am_space_needed(relation, target->length);
+	KvAmKeys	keys;
+	KvAmProbe	probe;
+	ItemPointerData neighbour;
+
+	target->at_end = false;
+	if (!kv_am_read_keys(relation, slot, &keys))
+		choose_start(relation, needed, target);
+	else
+	{
+		find_neighbour(relation, slot, &keys, target, &probe, &neighbour);
+		kv_am_note_change(relation, keys.hash, ItemPointerIsValid(&neighbour));
+		if (ItemPointerIsValid(&neighbour))
+			choose_near(relation, slot, row, &probe, &neighbour, needed, target);
+		else
+			choose_start(relation, needed, target);
+		target->at_end = probe.at_end;
+		if (keys.bytes != NULL && probe.at_end)
+			kv_am_append_note(keys.hash, keys.bytes, keys.length, target->block);
+		kv_am_probe_end(&probe);
+	}
+	RelationSetTargetBlock(relation, target->block);
+}
+
+/* Chooses the page of a single row about to be inserted; false if the relation is none that placement is for. */
 bool
 kv_am_place_insert(Relation relation, TupleTableSlot *slot, KvAmTarget *target)
 {
 	HeapTuple	row;
 	bool		should_free;
-	KvAmProbe	probe;
-	ItemPointerData neighbour;
-	Size		needed;
 
-	if (!has_sort_key(relation))
+	if (!kv_am_state(relation)->has_sort_key)
 		return false;
 
 	row = ExecFetchSlotHeapTuple(slot, true, &should_free);
-	probe.index = NULL;
-	if (!take_hint(relation, &neighbour))
-	{
-		kv_am_probe_begin(relation, slot, &probe);
-		neighbour = probe.neighbour;
-	}
-	note_change(relation, &neighbour);
-	target->length = expected_length(relation, row);
-	needed = kv_am_space_needed(relation, target->length);
-	if (ItemPointerIsValid(&neighbour))
-		choose_near(relation, slot, row, &probe, &neighbour, needed, target);
-	else
-		choose_start(relation, needed, target);
-	kv_am_probe_end(&probe);
+	kv_am_expect_length(relation, row, target);
+	kv_am_choose(relation, slot, row, target);
 	if (should_free)
 		pfree(row);
-	RelationSetTargetBlock(relation, target->block);
 	return true;
 }
 
@@ -356,11 +289,11 @@ kv_am_place_update(Relation relation, ItemPointer old, TupleTableSlot *slot, KvA
 	bool		should_free;
 	bool		fits;
 
-	if (!has_sort_key(relation))
+	if (!kv_am_state(relation)->has_sort_key)
 		return false;
 
 	row = ExecFetchSlotHeapTuple(slot, true, &should_free);
-	target->length = expected_length(relation, row);
+	kv_am_expect_length(relation, row, target);
 	fits = kv_am_space_of_block(relation, ItemPointerGetBlockNumber(old)) >= MAXALIGN(target->length);
 	if (!fits)
 	{
@@ -376,11 +309,12 @@ kv_am_place_update(Relation relation, ItemPointer old, TupleTableSlot *slot, KvA
 	return !fits;
 }
 
-/* Learns from a row that was written: where it went and, if it was toasted, how long it was. */
+/* Learns from a row that was written to a chosen page. */
 void
 kv_am_placed(Relation relation, ItemPointer tid, const KvAmTarget *target)
 {
-	relation_state(relation)->last_tid = *tid;
+	if (target->toast_class >= 0)
+		kv_am_learn_length(relation, tid, target->toast_class);
 	if (ItemPointerGetBlockNumber(tid) == target->block)
 		kv_am_space_record(relation, target->block, target->space,
 						   target->space - Min(target->space, MAXALIGN(target->length) + sizeof(ItemIdData)),

@@ -20,7 +20,7 @@
 #include "am/am_internal.h"
 
 /* How many entries on either side are looked at for pages with room. */
-#define NEARBY_ENTRIES 16
+#define NEARBY_ENTRIES 128
 
 /* Tells whether the entry at an offset of the leaf has the probe's partition key. */
 static bool
@@ -42,22 +42,28 @@ entry_row(Page page, OffsetNumber offset)
 	return BTreeTupleGetHeapTID((IndexTuple) PageGetItem(page, PageGetItemId(page, offset)));
 }
 
-/* Returns the offset of the first entry on the locked leaf that is not less than the key. */
+/*
+ * Returns the offset of the first entry on the locked leaf that is not less
+ * than the first columns of the key, or, with behind, that is greater.
+ */
 static OffsetNumber
-first_not_less(KvAmProbe *probe, Page page)
+first_entry(KvAmProbe *probe, Page page, int columns, bool behind)
 {
 	OffsetNumber low = P_FIRSTDATAKEY(BTPageGetOpaque(page));
 	OffsetNumber high = PageGetMaxOffsetNumber(page) + 1;
+	int			limit = behind ? 0 : 1;
 
+	probe->key->keysz = columns;
 	while (low < high)
 	{
 		OffsetNumber middle = low + (high - low) / 2;
 
-		if (_bt_compare(probe->index, probe->key, page, middle) > 0)
+		if (_bt_compare(probe->index, probe->key, page, middle) >= limit)
 			low = middle + 1;
 		else
 			high = middle;
 	}
+	probe->key->keysz = 2;
 	return low;
 }
 
@@ -131,10 +137,11 @@ kv_am_probe_begin(Relation relation, TupleTableSlot *slot, KvAmProbe *probe)
 
 	page = BufferGetPage(probe->leaf);
 	first = P_FIRSTDATAKEY(BTPageGetOpaque(page));
-	probe->offset = first_not_less(probe, page);
+	probe->offset = first_entry(probe, page, 2, false);
+	probe->at_end = probe->offset > PageGetMaxOffsetNumber(page) || !same_collection(probe, page, probe->offset);
 	if (probe->offset > first && same_collection(probe, page, probe->offset - 1))
 		probe->neighbour = *entry_row(page, probe->offset - 1);
-	else if (probe->offset <= PageGetMaxOffsetNumber(page) && same_collection(probe, page, probe->offset))
+	else if (!probe->at_end)
 		probe->neighbour = *entry_row(page, probe->offset);
 	else if (probe->offset == first && !P_LEFTMOST(BTPageGetOpaque(page)))
 		left = BTPageGetOpaque(page)->btpo_prev;
@@ -151,7 +158,7 @@ add_block(BlockNumber *blocks, int count, ItemPointer row)
 	BlockNumber block = ItemPointerGetBlockNumber(row);
 	int			i;
 
-	for (i = 0; i < count; i++)
+	for (i = count - 1; i >= 0; i--)
 		if (blocks[i] == block)
 			return count;
 	blocks[count] = block;
@@ -160,50 +167,37 @@ add_block(BlockNumber *blocks, int count, ItemPointer row)
 
 /*
  * Lists the blocks of the rows next to the key in its collection, nearest
- * first; returns how many.  The neighbour's own block is the first.
+ * first; returns how many.  Entries on other leaves are not looked at.
  */
 int
 kv_am_probe_nearby(KvAmProbe *probe, BlockNumber *blocks, int max_blocks)
 {
 	int			count = 0;
 	Page		page;
-	BTPageOpaque opaque;
-	OffsetNumber before,
-				after,
-				first,
-				last;
+	OffsetNumber first,
+				last,
+				before,
+				after;
 	int			i;
 
-	if (ItemPointerIsValid(&probe->neighbour))
-		count = add_block(blocks, count, &probe->neighbour);
 	if (!BufferIsValid(probe->leaf))
-		return count;
+		return 0;
 
 	LockBuffer(probe->leaf, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(probe->leaf);
-	opaque = BTPageGetOpaque(page);
 	/* The page may have been split or deleted while it was not locked. */
-	first = P_FIRSTDATAKEY(opaque);
-	last = P_ISLEAF(opaque) && !P_IGNORE(opaque) ? PageGetMaxOffsetNumber(page) : 0;
-	before = Min(probe->offset - 1, last);
-	after = probe->offset;
-	for (i = 0; i < NEARBY_ENTRIES && count < max_blocks; i++)
+	if (P_ISLEAF(BTPageGetOpaque(page)) && !P_IGNORE(BTPageGetOpaque(page)))
 	{
-		if (before < first && after > last)
-			break;
-		if (before >= first)
+		first = first_entry(probe, page, 1, false);
+		last = first_entry(probe, page, 1, true) - 1;
+		after = Max(first, probe->offset);
+		before = Min(last, after - 1);
+		for (i = 0; i < NEARBY_ENTRIES && count < max_blocks && (before >= first || after <= last); i++)
 		{
-			if (same_collection(probe, page, before))
+			if (before >= first)
 				count = add_block(blocks, count, entry_row(page, before--));
-			else
-				before = 0;
-		}
-		if (after <= last && count < max_blocks)
-		{
-			if (same_collection(probe, page, after))
+			if (after <= last && count < max_blocks)
 				count = add_block(blocks, count, entry_row(page, after++));
-			else
-				after = MaxOffsetNumber;
 		}
 	}
 	LockBuffer(probe->leaf, BUFFER_LOCK_UNLOCK);

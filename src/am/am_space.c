@@ -66,6 +66,21 @@ kv_am_space_of_block(Relation relation, BlockNumber block)
 	return space;
 }
 
+/* Returns the bytes that a row just written takes on its page. */
+Size
+kv_am_space_of_row(Relation relation, ItemPointer tid)
+{
+	Buffer		buffer = ReadBuffer(relation, ItemPointerGetBlockNumber(tid));
+	Page		page = BufferGetPage(buffer);
+	Size		length = 0;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	if (ItemPointerGetOffsetNumber(tid) <= PageGetMaxOffsetNumber(page))
+		length = ItemIdGetLength(PageGetItemId(page, ItemPointerGetOffsetNumber(tid)));
+	UnlockReleaseBuffer(buffer);
+	return length;
+}
+
 /*
  * Finds a page with the wanted free space through the free space map; near
  * and its true free space are recorded on the way.  Returns
