@@ -61,6 +61,11 @@ CREATE FUNCTION kv_test.update_only_removes(expression text, rest jsonb = NULL, 
 		key text[] = '{p,s}', key_names text[] = '{pk,sk}', types text = 'SS') RETURNS boolean
 	AS 'MODULE_PATHNAME', 'kv_test_update_only_removes' LANGUAGE C;
 
+/* ---- kv_test_fuzz.c: as many rounds, or for as many seconds where rounds is 0 ---- */
+
+CREATE FUNCTION kv_test.fuzz(seed bigint, rounds bigint, seconds int = 0, OUT accepted bigint, OUT refused bigint, OUT applied bigint, OUT failed bigint)
+	AS 'MODULE_PATHNAME', 'kv_test_fuzz' LANGUAGE C STRICT;
+
 /* ---- kv_test_table.c ---- */
 
 GRANT USAGE ON SCHEMA kv_test TO PUBLIC;
