@@ -33,7 +33,10 @@ typedef enum KvExpressionKind
 /* attribute_names and attribute_values of one call, and which were used. */
 typedef struct KvPlaceholders KvPlaceholders;
 
-/* Either argument may be NULL.  Values are normalised; keys must look like #name and :value. */
+/*
+ * Either argument may be NULL; both must live as long as what is bound with
+ * them.  Values are normalised; keys must look like #name and :value.
+ */
 extern KvPlaceholders *kv_placeholders_create(Jsonb *names, Jsonb *values);
 
 /* Raises an error if a placeholder was defined and not used by any expression bound so far. */

@@ -89,7 +89,7 @@ contains_bytes(const KvOperand *operand, const KvOperand *part)
 	return result;
 }
 
-/* Tells whether a set has a member; sets are stored sorted. */
+/* Tells whether a set has a member; sets are stored sorted (where a table has no check, a stray member ends the search). */
 static bool
 contains_member(const KvOperand *set, const KvOperand *member)
 {
@@ -107,7 +107,7 @@ contains_member(const KvOperand *set, const KvOperand *member)
 		kv_marker_inside(&marker, &wanted);
 	}
 	kv_marker_inside(&set->value, &inside);
-	if (inside.type != jbvBinary)
+	if (inside.type != jbvBinary || !JsonContainerIsArray(inside.val.binary.data))
 		return false;
 	array = inside.val.binary.data;
 	high = JsonContainerSize(array) - 1;
@@ -115,8 +115,11 @@ contains_member(const KvOperand *set, const KvOperand *member)
 	{
 		int			middle = (low + high) / 2;
 		JsonbValue *found = getIthJsonbValueFromContainer(array, middle);
-		int			order = kv_set_member_compare(set->type, &wanted, found);
+		int			order;
 
+		if (found->type != wanted.type)
+			return false;
+		order = kv_set_member_compare(set->type, &wanted, found);
 		pfree(found);
 		if (order == 0)
 			return true;

@@ -13,6 +13,8 @@
 #include "base/errors.h"
 #include "expression/expression_tree.h"
 
+#define MAX_NAME_LENGTH		65535	/* bytes, as in the item room */
+
 /* One #name. */
 typedef struct NameEntry
 {
@@ -99,6 +101,13 @@ read_names(KvPlaceholders *placeholders, Jsonb *names)
 						(errcode(ERRCODE_KV_VALIDATION),
 						 errmsg("attribute_names must give \"%.*s\" as a string that is not empty",
 								placeholders->name[i].key.length, placeholders->name[i].key.data)));
+			if (part.val.string.len > MAX_NAME_LENGTH)
+				ereport(ERROR,
+						(errcode(ERRCODE_KV_VALIDATION),
+						 errmsg("attribute_names gives \"%.*s\" a name of %d bytes",
+								placeholders->name[i].key.length, placeholders->name[i].key.data,
+								part.val.string.len),
+						 errdetail("A name has at most %d bytes.", MAX_NAME_LENGTH)));
 			placeholders->name[i].name.data = part.val.string.val;
 			placeholders->name[i].name.length = part.val.string.len;
 			i++;

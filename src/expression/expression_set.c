@@ -6,12 +6,23 @@
  */
 #include "postgres.h"
 
+#include "base/errors.h"
 #include "expression/expression_tree.h"
+
+/* Raises the error for a set that no check has seen and that holds something else. */
+static void
+malformed_set(const KvOperand *set)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_VALIDATION),
+			 errmsg("malformed set of type %s in the item", kv_value_type_name(set->type))));
+}
 
 /* Reads the members of a set. */
 static JsonbValue *
 read_members(const KvOperand *set, int *count)
 {
+	int			member_type = (set->type == KV_TYPE_NUMBER_SET) ? jbvNumeric : jbvString;
 	JsonbValue	inside;
 	JsonbValue *member;
 	JsonbIterator *iterator;
@@ -20,18 +31,18 @@ read_members(const KvOperand *set, int *count)
 
 	*count = 0;
 	kv_marker_inside(&set->value, &inside);
-	if (inside.type == jbvArray)
-	{
-		*count = inside.val.array.nElems;
-		return inside.val.array.elems;
-	}
-	if (inside.type != jbvBinary)
-		return NULL;
-	member = palloc(JsonContainerSize(inside.val.binary.data) * sizeof(JsonbValue));
+	if (inside.type != jbvBinary || !JsonContainerIsArray(inside.val.binary.data))
+		malformed_set(set);
+	member = palloc((JsonContainerSize(inside.val.binary.data) + 1) * sizeof(JsonbValue));
 	iterator = JsonbIteratorInit(inside.val.binary.data);
 	while ((token = JsonbIteratorNext(&iterator, &part, true)) != WJB_DONE)
-		if (token == WJB_ELEM)
-			member[(*count)++] = part;
+	{
+		if (token != WJB_ELEM)
+			continue;
+		if (part.type != member_type)
+			malformed_set(set);
+		member[(*count)++] = part;
+	}
 	return member;
 }
 

@@ -47,6 +47,7 @@ SELECT outcome('C', 'a[2147483647][2147483647] = :v', '{"a": []}', '{":v": 1}');
 -- Names of 65,535 bytes and long values.
 SELECT outcome('U', 'SET #n = :v', '{}', '{":v": 1}', jsonb_build_object('#n', repeat('n', 65535)));
 SELECT outcome('U', 'SET a.#n = :v', '{"a": {}}', '{":v": 1}', jsonb_build_object('#n', repeat('é', 32767)));
+SELECT outcome('P', '#n', '{}', NULL, jsonb_build_object('#n', repeat('n', 65536)));
 SELECT outcome('C', 'contains(a, :v)', jsonb_build_object('a', repeat('ab', 150000)), jsonb_build_object(':v', repeat('ab', 1000) || 'b'));
 SELECT outcome('C', 'contains(a, :v)', jsonb_build_object('a', jsonb_build_object('$NS', (SELECT jsonb_agg(i) FROM generate_series(1, 20000) AS i))), '{":v": 20000}');
 SELECT outcome('U', 'ADD a :v', jsonb_build_object('a', jsonb_build_object('$NS', (SELECT jsonb_agg(i) FROM generate_series(1, 20000, 2) AS i))),
