@@ -5,11 +5,20 @@
 #include "postgres.h"
 
 #include "utils/guc.h"
+#include "utils/plancache.h"
 
 #include "base/compat.h"
 #include "base/guc.h"
 
 bool		kv_guc_allow_scan = false;
+
+/* Drops cached plans: those made under the other value read everything, or were chosen where that was forbidden. */
+static void
+assign_allow_scan(bool new_value, void *extra)
+{
+	if (new_value != kv_guc_allow_scan)
+		ResetPlanCache();
+}
 
 /* Defines every setting and reserves the prefix. */
 void
@@ -22,7 +31,7 @@ kv_guc_define(void)
 							 false,
 							 PGC_SUSET,
 							 0,
-							 NULL, NULL, NULL);
+							 NULL, assign_allow_scan, NULL);
 
 	MarkGUCPrefixReserved("key_value");
 }

@@ -139,6 +139,7 @@ begin_conditions(KvScanState *state, CustomScan *scan)
 			value = lnext(values, value);
 		}
 	}
+	state->simple = kv_scan_has_simple_keys(state);
 	state->key_context = CreateExprContext(ps->state);
 	if (ps->state->es_epq_active != NULL)
 		state->recheck = ExecInitQual(list_nth(scan->custom_exprs, KV_EXPR_CONDITIONS), ps);

@@ -118,6 +118,9 @@ extern List *kv_scan_usable_clauses(PlannerInfo *root, IndexPath *path);
 /* Tells whether usable clauses fix the partition key. */
 extern bool kv_scan_has_key(IndexPath *path, List *clauses);
 
+/* Tells whether a path leaves out a list of sort keys that a node could use. */
+extern bool kv_scan_leaves_list_out(IndexPath *path);
+
 /* Adds usable clauses to the conditions of a node. */
 extern void kv_scan_add_clauses(IndexPath *path, List *clauses, KvConditionLists *lists);
 

@@ -340,7 +340,8 @@ add_range(KvScanState *state, const KvKeyRange *key)
 	range->leaf = state->parent ? kv_table_find_leaf(state->table, key->partition_key) : 0;
 	if (range->leaf < 0)
 		return;
-	range->key = *key;
+	if (&range->key != key)
+		range->key = *key;
 	state->range_count++;
 }
 
@@ -469,6 +470,52 @@ evaluate_arms(KvScanState *state)
 	}
 }
 
+/* Evaluates the conditions of the usual query: one key, or one collection, or a range of it. */
+static void
+evaluate_simple(KvScanState *state)
+{
+	KvKeyRange *range = &state->single.key;
+
+	if (is_never_true(state))
+		return;
+	memset(range, 0, sizeof(KvKeyRange));
+	for (int i = 0; i < state->condition_count; i++)
+	{
+		const KvScanCondition *condition = &state->condition[i];
+
+		if (condition->column == 0)
+			range->partition_key = condition->value[0];
+		else if (condition->strategy == BTEqualStrategyNumber)
+			set_single_sort_key(range, condition->value[0]);
+		else
+			narrow(range, condition->strategy, condition->value[0], state->table->key.attribute[1].type);
+	}
+	state->range = &state->single;
+	add_range(state, range);
+}
+
+/* Tells whether evaluate_simple() will do. */
+bool
+kv_scan_has_simple_keys(const KvScanState *state)
+{
+	int			equalities[KV_MAX_KEYS] = {0};
+	int			ranges[KV_MAX_KEYS] = {0};
+
+	for (int i = 0; i < state->condition_count; i++)
+	{
+		const KvScanCondition *condition = &state->condition[i];
+
+		if (condition->kind != KV_CONDITION_COMPARE)
+			return false;
+		if (condition->strategy == BTEqualStrategyNumber)
+			equalities[condition->column]++;
+		else
+			ranges[condition->column]++;
+	}
+	return equalities[0] == 1 && ranges[0] == 0 &&
+		(equalities[1] == 0 || (equalities[1] == 1 && ranges[1] == 0));
+}
+
 /* Evaluates the conditions into ranges, in the key context, which the caller has reset. */
 void
 kv_scan_evaluate_keys(KvScanState *state)
@@ -477,7 +524,9 @@ kv_scan_evaluate_keys(KvScanState *state)
 
 	state->range_count = 0;
 	evaluate_values(state);
-	if (state->condition[0].kind == KV_CONDITION_ARM || state->condition[0].kind == KV_CONDITION_ARM_PAIR)
+	if (state->simple)
+		evaluate_simple(state);
+	else if (state->condition[0].kind == KV_CONDITION_ARM || state->condition[0].kind == KV_CONDITION_ARM_PAIR)
 		evaluate_arms(state);
 	else
 		evaluate_conjunction(state);

@@ -12,8 +12,8 @@
  * EXPLAIN give it a copy, or a tree that is planned once.
  *
  * Row marks need leaf relations, and a subquery may be pulled up into a query
- * that has them; so everything in or below a query that locks rows, or that
- * updates, deletes or merges, keeps the usual expansion.
+ * that has them; so what a query that locks rows, or that updates, deletes or
+ * merges, has in FROM and WHERE keeps the usual expansion.
  */
 #include "postgres.h"
 
@@ -63,7 +63,15 @@ mark_query(Query *query)
 
 	if (query->commandType == CMD_UPDATE || query->commandType == CMD_DELETE ||
 		query->commandType == CMD_MERGE || query->rowMarks != NIL)
+	{
+		/* subqueries in an output list are never pulled up */
+		if (query->hasSubLinks)
+		{
+			(void) mark_sublinks((Node *) query->targetList, NULL);
+			(void) mark_sublinks((Node *) query->returningList, NULL);
+		}
 		return;
+	}
 
 	foreach(lc, query->rtable)
 	{

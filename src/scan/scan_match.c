@@ -16,6 +16,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -33,8 +34,10 @@ value_as_key(Node *value, Oid key_type)
 		return (Expr *) value;
 	/* the operators on text and name are in text's family; all others there are on one type */
 	if (type == NAMEOID && key_type == TEXTOID)
-		return (Expr *) makeFuncExpr(F_TEXT_NAME, TEXTOID, list_make1(value),
-									 DEFAULT_COLLATION_OID, C_COLLATION_OID, COERCE_IMPLICIT_CAST);
+		return (Expr *) eval_const_expressions(NULL, (Node *)
+											   makeFuncExpr(F_TEXT_NAME, TEXTOID, list_make1(value),
+															DEFAULT_COLLATION_OID, C_COLLATION_OID,
+															COERCE_IMPLICIT_CAST));
 	return NULL;
 }
 
@@ -133,6 +136,37 @@ kv_scan_has_key(IndexPath *path, List *clauses)
 										 path->indexinfo->opfamily[0]) == BTEqualStrategyNumber)
 				return true;
 		}
+	}
+	return false;
+}
+
+/*
+ * Tells whether a path leaves out a list of sort keys.  Core tries each path
+ * without such lists too, since they cost a btree scan its order.
+ */
+bool
+kv_scan_leaves_list_out(IndexPath *path)
+{
+	IndexOptInfo *index = path->indexinfo;
+	ListCell   *lc;
+
+	if (index->nkeycolumns < 2)
+		return false;
+	foreach(lc, index->rel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		IndexClause clause = {.indexcol = 1};
+		bool		found = false;
+		ListCell   *lp;
+
+		if (!IsA(rinfo->clause, ScalarArrayOpExpr) ||
+			!match_index_to_operand(linitial(((ScalarArrayOpExpr *) rinfo->clause)->args), 1, index) ||
+			!is_usable_condition(&clause, index, (Node *) rinfo->clause))
+			continue;
+		foreach(lp, path->indexclauses)
+			found |= lfirst_node(IndexClause, lp)->rinfo == rinfo;
+		if (!found)
+			return true;
 	}
 	return false;
 }

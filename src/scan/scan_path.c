@@ -26,6 +26,9 @@
 /* What a scan of a leaf costs before its first row: opening it. */
 #define LEAF_OPEN_COST	10.0
 
+/* Reading a collection to filter it by a list of sort keys is this much worse than reading the keys. */
+#define LIST_LEFT_OUT_FACTOR	1000.0
+
 /*
  * Estimates the cost of reading the key index.
  *
@@ -42,6 +45,8 @@ estimate_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	*correlation = 1.0;
 	if (!kv_scan_has_key(path, kv_scan_usable_clauses(root, path)))
 		*total_cost += KV_REFUSED_COST;
+	else if (kv_scan_leaves_list_out(path))
+		*total_cost = *total_cost * LIST_LEFT_OUT_FACTOR + LIST_LEFT_OUT_FACTOR;
 }
 
 /* Returns the key index of the relation, limited to what our nodes do; NULL if it cannot be used just now. */

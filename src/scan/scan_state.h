@@ -46,9 +46,11 @@ typedef struct KvScanState
 	/* KV_SCAN_QUERY */
 	int			condition_count;
 	KvScanCondition *condition;
+	bool		simple;			/* one partition key by =, and at most one sort key by = or a range */
 	ExprState  *recheck;		/* the conditions, only inside EvalPlanQual */
 	ExprContext *key_context;	/* its per-tuple memory holds the ranges and their values */
 	KvScanRange *range;			/* in key order */
+	KvScanRange single;			/* what range points to where simple */
 	int			range_count;
 	KvCursor  **cursor;			/* by leaf; NULL: not opened yet */
 
@@ -76,6 +78,9 @@ typedef struct KvScanState
 
 /* Evaluates the conditions into ranges.  Error KV009 if lists name too many keys. */
 extern void kv_scan_evaluate_keys(KvScanState *state);
+
+/* Tells whether the conditions are those of the usual query, for which there is a short way. */
+extern bool kv_scan_has_simple_keys(const KvScanState *state);
 
 /* --- scan_explain.c --- */
 
