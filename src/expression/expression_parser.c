@@ -1,7 +1,7 @@
 /*
  * expression_parser.c
  *	  Text to tree: conditions, key conditions, projections, and what the
- *	  update parser shares with them.
+ *	  parser's other files share with them.
  *
  * Recursive descent:
  *
@@ -11,7 +11,6 @@
  *	primary    := function | operand comparison | ( condition )
  *	comparison := comparator operand | BETWEEN operand AND operand | IN ( operand {, operand} )
  *	operand    := path | :value | size(..) | ( operand )
- *	path       := step { .step | [index] }
  *
  * Whether a parenthesis holds a condition or an operand is known only at its
  * end, so the rules give either, and their callers say which they take.
@@ -25,13 +24,6 @@
 #include "expression/expression_tree.h"
 
 static KvNode *parse_or(KvParser *parser);
-
-/* Returns the text of the current token. */
-static inline const char *
-token_text(const KvParser *parser)
-{
-	return parser->lexer.source->text + parser->lexer.span.start;
-}
 
 /* Takes the current token, which must be of this type. */
 void
@@ -97,150 +89,6 @@ kv_parse_add_argument(KvNode *node, KvNode *argument)
 	node->argument[node->argument_count++] = argument;
 }
 
-/* Returns the number of a placeholder, a new one if the text has not used it yet. */
-static int
-number_reference(const KvParser *parser, KvReference **list, int *count, int *space)
-{
-	KvSpan		span = parser->lexer.span;
-	const char *text = parser->lexer.source->text;
-
-	for (int i = 0; i < *count; i++)
-	{
-		KvSpan		known = (*list)[i].span;
-
-		if (known.length == span.length &&
-			memcmp(text + known.start, text + span.start, span.length) == 0)
-			return i;
-	}
-	if (*count == *space)
-	{
-		*space = Max(4, 2 * *space);
-		*list = *list ? repalloc(*list, *space * sizeof(KvReference)) :
-			palloc(*space * sizeof(KvReference));
-	}
-	(*list)[*count].span = span;
-	return (*count)++;
-}
-
-/* Reads one step that is a name or a #name. */
-static void
-parse_name_step(KvParser *parser, KvPathStep *step)
-{
-	step->index = -1;
-	step->name = NULL;
-	step->name_length = 0;
-	step->placeholder = -1;
-	if (parser->lexer.type == KV_TOKEN_NAME_PLACEHOLDER)
-		step->placeholder = number_reference(parser, &parser->tree->name,
-											 &parser->tree->name_count, &parser->name_space);
-	else if (parser->lexer.type == KV_TOKEN_NAME)
-	{
-		step->name = token_text(parser);
-		step->name_length = parser->lexer.span.length;
-		if (kv_expression_is_reserved(step->name, step->name_length))
-			ereport(ERROR,
-					(errcode(ERRCODE_KV_VALIDATION),
-					 kv_expression_errmsg(parser->lexer.source, parser->lexer.span,
-										  "attribute name is a reserved word"),
-					 errhint("Write the name as a #name placeholder and give it in attribute_names.")));
-	}
-	else
-		kv_lexer_syntax_error(&parser->lexer);
-	kv_lexer_next(&parser->lexer);
-}
-
-/* Reads the number and the closing bracket of a list index. */
-static void
-parse_index_step(KvParser *parser, KvPathStep *step)
-{
-	const char *digits = token_text(parser);
-	int64		index = 0;
-
-	if (parser->lexer.type != KV_TOKEN_NUMBER)
-		kv_lexer_syntax_error(&parser->lexer);
-	for (int i = 0; i < parser->lexer.span.length; i++)
-	{
-		index = index * 10 + (digits[i] - '0');
-		if (index > PG_INT32_MAX)
-			ereport(ERROR,
-					(errcode(ERRCODE_KV_VALIDATION),
-					 kv_expression_errmsg(parser->lexer.source, parser->lexer.span,
-										  "list index is out of range")));
-	}
-	step->name = NULL;
-	step->name_length = 0;
-	step->placeholder = -1;
-	step->index = (int32) index;
-	kv_lexer_next(&parser->lexer);
-	kv_parse_expect(parser, KV_TOKEN_CLOSE_BRACKET);
-}
-
-/* Reads a document path and returns its number. */
-int
-kv_parse_path(KvParser *parser)
-{
-	KvTree	   *tree = parser->tree;
-	KvPathStep	step[KV_MAX_DEPTH];
-	KvDocumentPath		path;
-
-	path.span = parser->lexer.span;
-	parse_name_step(parser, &step[0]);
-	path.step_count = 1;
-	while (parser->lexer.type == KV_TOKEN_DOT || parser->lexer.type == KV_TOKEN_OPEN_BRACKET)
-	{
-		bool		by_name = (parser->lexer.type == KV_TOKEN_DOT);
-
-		if (path.step_count == KV_MAX_DEPTH)
-			ereport(ERROR,
-					(errcode(ERRCODE_KV_VALIDATION),
-					 kv_expression_errmsg(parser->lexer.source, parser->lexer.span,
-										  "document path has more than %d steps", KV_MAX_DEPTH)));
-		kv_lexer_next(&parser->lexer);
-		if (by_name)
-			parse_name_step(parser, &step[path.step_count++]);
-		else
-			parse_index_step(parser, &step[path.step_count++]);
-	}
-	path.span.length = parser->lexer.previous.start + parser->lexer.previous.length - path.span.start;
-	path.step = palloc(path.step_count * sizeof(KvPathStep));
-	memcpy(path.step, step, path.step_count * sizeof(KvPathStep));
-
-	if (tree->path_count == parser->path_space)
-	{
-		parser->path_space = Max(4, 2 * parser->path_space);
-		tree->path = tree->path ? repalloc(tree->path, parser->path_space * sizeof(KvDocumentPath)) :
-			palloc(parser->path_space * sizeof(KvDocumentPath));
-	}
-	tree->path[tree->path_count] = path;
-	return tree->path_count++;
-}
-
-/* Reads a :value. */
-KvNode *
-kv_parse_value(KvParser *parser)
-{
-	KvNode	   *node;
-
-	if (parser->lexer.type != KV_TOKEN_VALUE_PLACEHOLDER)
-		kv_lexer_syntax_error(&parser->lexer);
-	node = kv_parse_make_node(parser, KV_NODE_VALUE, parser->lexer.span);
-	node->number = number_reference(parser, &parser->tree->value,
-									&parser->tree->value_count, &parser->value_space);
-	kv_lexer_next(&parser->lexer);
-	return node;
-}
-
-/* Reads a path as an operand. */
-KvNode *
-kv_parse_path_node(KvParser *parser)
-{
-	int			number = kv_parse_path(parser);
-	KvNode	   *node = kv_parse_make_node(parser, KV_NODE_PATH, parser->tree->path[number].span);
-
-	node->number = number;
-	return node;
-}
-
 /* What is known of a function by its name. */
 typedef struct FunctionRule
 {
@@ -273,9 +121,9 @@ find_function(KvParser *parser)
 		const FunctionRule *rule = &function_rules[i];
 
 		if (!(strlen(rule->name) == parser->lexer.span.length &&
-			  pg_strncasecmp(rule->name, token_text(parser), parser->lexer.span.length) == 0))
+			  pg_strncasecmp(rule->name, kv_parse_text(parser), parser->lexer.span.length) == 0))
 			continue;
-		if (strncmp(rule->name, token_text(parser), parser->lexer.span.length) != 0)
+		if (strncmp(rule->name, kv_parse_text(parser), parser->lexer.span.length) != 0)
 		{
 			lower_matches = true;
 			break;

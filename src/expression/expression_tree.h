@@ -89,7 +89,7 @@ extern void kv_lexer_syntax_error(const KvLexer *lexer);
 /* Tells whether a word is on DynamoDB's list of reserved words, in any case (expression_reserved.c). */
 extern bool kv_expression_is_reserved(const char *word, int length);
 
-/* --- trees: expression_parser.c, expression_parser_update.c --- */
+/* --- trees: expression_parser.c --- */
 
 typedef struct KvPathStep
 {
@@ -199,21 +199,30 @@ typedef struct KvParser
 /* Parses into CurrentMemoryContext; the source's text must live as long as the tree. */
 extern KvTree *kv_expression_parse(const KvSource *source);
 
-/* Parses the clauses of an update expression up to the end. */
-extern void kv_parse_update(KvParser *parser);
+/* Returns the text of the current token. */
+static inline const char *
+kv_parse_text(const KvParser *parser)
+{
+	return parser->lexer.source->text + parser->lexer.span.start;
+}
 
-/* Parts of the parser that its two files share. */
-extern int	kv_parse_path(KvParser *parser);
-extern KvNode *kv_parse_value(KvParser *parser);
+/* Parts that the parser's files share: expression_parser.c ... */
 extern KvNode *kv_parse_make_node(KvParser *parser, KvNodeType type, KvSpan span);
 extern void kv_parse_add_argument(KvNode *node, KvNode *argument);
 extern void kv_parse_count_operator(KvParser *parser, KvSpan span);
 extern void kv_parse_enter(KvParser *parser);
 extern void kv_parse_leave(KvParser *parser);
 extern void kv_parse_expect(KvParser *parser, KvTokenType type);
-extern KvNode *kv_parse_function(KvParser *parser);
-extern KvNode *kv_parse_path_node(KvParser *parser);
 extern bool kv_parse_at_function(const KvParser *parser);
+extern KvNode *kv_parse_function(KvParser *parser);
+
+/* ... expression_parser_path.c; a path's number is of tree->path ... */
+extern int	kv_parse_path(KvParser *parser);
+extern KvNode *kv_parse_path_node(KvParser *parser);
+extern KvNode *kv_parse_value(KvParser *parser);
+
+/* ... and expression_parser_update.c: the clauses of an update up to the end. */
+extern void kv_parse_update(KvParser *parser);
 extern KvNode *kv_parse_update_operand(KvParser *parser);
 
 /* --- cache: expression_cache.c --- */
