@@ -99,6 +99,7 @@ extern void kv_store_check_lost(TM_Result result, const TM_FailureData *failure)
 typedef struct KvTriggers
 {
 	bool		active;
+	bool		before_row;		/* there are BEFORE ROW triggers */
 	CmdType		command;
 	EState	   *estate;
 	ResultRelInfo *target;

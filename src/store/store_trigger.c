@@ -17,20 +17,37 @@
 #include "base/compat.h"
 #include "store/store_internal.h"
 
-/* Tells whether a relation has row triggers for a command. */
+/* Tells whether a relation has BEFORE ROW triggers for a command. */
 static bool
-has_row_triggers(const TriggerDesc *triggers, CmdType command)
+has_before_row_triggers(const TriggerDesc *triggers, CmdType command)
 {
 	if (triggers == NULL)
 		return false;
 	switch (command)
 	{
 		case CMD_INSERT:
-			return triggers->trig_insert_before_row || triggers->trig_insert_after_row;
+			return triggers->trig_insert_before_row;
 		case CMD_UPDATE:
-			return triggers->trig_update_before_row || triggers->trig_update_after_row;
+			return triggers->trig_update_before_row;
 		default:
-			return triggers->trig_delete_before_row || triggers->trig_delete_after_row;
+			return triggers->trig_delete_before_row;
+	}
+}
+
+/* Tells whether a relation has AFTER ROW triggers for a command. */
+static bool
+has_after_row_triggers(const TriggerDesc *triggers, CmdType command)
+{
+	if (triggers == NULL)
+		return false;
+	switch (command)
+	{
+		case CMD_INSERT:
+			return triggers->trig_insert_after_row;
+		case CMD_UPDATE:
+			return triggers->trig_update_after_row;
+		default:
+			return triggers->trig_delete_after_row;
 	}
 }
 
@@ -98,7 +115,9 @@ kv_triggers_begin(KvTriggers *triggers, KvWriter *writer, CmdType command)
 
 	memset(triggers, 0, sizeof(KvTriggers));
 	triggers->command = command;
-	if (!has_row_triggers(writer->heap->trigdesc, command) &&
+	triggers->before_row = has_before_row_triggers(writer->heap->trigdesc, command);
+	if (!triggers->before_row &&
+		!has_after_row_triggers(writer->heap->trigdesc, command) &&
 		!has_statement_triggers(writer->root_heap->trigdesc, command))
 		return;
 
@@ -110,7 +129,7 @@ kv_triggers_begin(KvTriggers *triggers, KvWriter *writer, CmdType command)
 	EvalPlanQualInit(&triggers->epq, estate, NULL, NIL, -1);
 
 	AfterTriggerBeginQuery();
-	triggers->capture = MakeTransitionCaptureState(writer->root_heap->trigdesc,
+	triggers->capture = MakeTransitionCaptureState(triggers->root->ri_TrigDesc,
 												   RelationGetRelid(writer->root_heap), command);
 	fire_before_statement(triggers);
 }

@@ -192,16 +192,16 @@ begin_write(KvWriter *writer)
 KvWriteResult
 kv_writer_insert(KvWriter *writer, const KvItemView *item)
 {
-	TriggerDesc *trigger_desc = writer->heap->trigdesc;
-	bool		before = trigger_desc && trigger_desc->trig_insert_before_row;
 	KvTriggers	triggers;
 	List	   *recheck = NIL;
+	bool		before;
 	bool		inserted = true;
 
 	check_key_fits(writer, item);
 	begin_write(writer);
 	fill_new_row(writer, item);
 	kv_triggers_begin(&triggers, writer, CMD_INSERT);
+	before = triggers.before_row;
 	if (before)
 	{
 		ExecMaterializeSlot(writer->next);
@@ -240,10 +240,9 @@ kv_writer_insert(KvWriter *writer, const KvItemView *item)
 KvWriteResult
 kv_writer_replace(KvWriter *writer, Jsonb *rest)
 {
-	TriggerDesc *trigger_desc = writer->heap->trigdesc;
-	bool		before = trigger_desc && trigger_desc->trig_update_before_row;
 	ItemPointerData tid = writer->current->tts_tid;
 	KvTriggers	triggers;
+	bool		before;
 	TM_FailureData failure;
 	TM_Result	result = TM_Ok;
 	LockTupleMode lock_mode;
@@ -254,6 +253,7 @@ kv_writer_replace(KvWriter *writer, Jsonb *rest)
 	begin_write(writer);
 	fill_changed_row(writer, rest);
 	kv_triggers_begin(&triggers, writer, CMD_UPDATE);
+	before = triggers.before_row;
 	if (before)
 	{
 		ExecMaterializeSlot(writer->next);
@@ -292,7 +292,6 @@ kv_writer_replace(KvWriter *writer, Jsonb *rest)
 KvWriteResult
 kv_writer_remove(KvWriter *writer)
 {
-	TriggerDesc *trigger_desc = writer->heap->trigdesc;
 	ItemPointerData tid = writer->current->tts_tid;
 	KvTriggers	triggers;
 	TM_FailureData failure;
@@ -301,7 +300,7 @@ kv_writer_remove(KvWriter *writer)
 	CheckCmdReplicaIdentity(writer->heap, CMD_DELETE);
 	begin_write(writer);
 	kv_triggers_begin(&triggers, writer, CMD_DELETE);
-	if (trigger_desc && trigger_desc->trig_delete_before_row &&
+	if (triggers.before_row &&
 		!kv_compat_before_delete(triggers.estate, &triggers.epq, triggers.target, &tid, &result, &failure))
 	{
 		kv_triggers_end(&triggers, true);
