@@ -67,7 +67,8 @@ read_item(KvTable *table, const Datum *key, const KvProjection *projection)
 	if (unlikely(kv_table_has_row_security(table)))
 		return read_with_policy(table, key, projection);
 
-	if (kv_store_get(table, kv_table_route(table, key[0]), key, kv_read_snapshot(), &point, &view))
+	kv_store_get_begin(table, kv_table_route(table, key[0]), &point);
+	if (kv_store_get(table, key, kv_read_snapshot(), &point, &view))
 		result = make_result(&view, projection);
 	kv_store_get_end(&point);
 	return result;

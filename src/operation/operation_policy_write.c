@@ -34,7 +34,7 @@
 struct KvPolicyWriter
 {
 	KvTable    *table;
-	const Datum *key;
+	const Datum *key;			/* that was looked for last */
 	const char *name;			/* of the table, as SQL writes it */
 	ItemPointerData tid;		/* of the row found, and its leaf */
 	Oid			leaf;
@@ -175,12 +175,11 @@ run_statement(PolicyStatement *statement, int expected, KvPolicyWriter *writer, 
 
 /* Opens a writer of one row through SQL. */
 KvPolicyWriter *
-kv_policy_writer_open(KvTable *table, const Datum *key)
+kv_policy_writer_open(KvTable *table)
 {
 	KvPolicyWriter *writer = palloc0(sizeof(KvPolicyWriter));
 
 	writer->table = table;
-	writer->key = key;
 	writer->name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(table->relid)),
 											  get_rel_name(table->relid));
 	return writer;
@@ -200,10 +199,13 @@ begin_select(PolicyStatement *statement, KvPolicyWriter *writer)
 
 /* Looks for the row and fills the view if the caller may see it. */
 bool
-kv_policy_writer_find(KvPolicyWriter *writer, KvItemView *view)
+kv_policy_writer_find(KvPolicyWriter *writer, const Datum *key, KvItemView *view)
 {
 	PolicyStatement statement;
 
+	if (writer->key != key)
+		writer->missed = false;
+	writer->key = key;
 	begin_select(&statement, writer);
 	if (run_statement(&statement, SPI_OK_SELECT, writer, view))
 		return true;
@@ -256,6 +258,16 @@ kv_policy_writer_insert(KvPolicyWriter *writer, const KvItemView *item, KvItemVi
 	return may_be_lost(writer) ? KV_WRITE_LOST : KV_WRITE_SUPPRESSED;
 }
 
+/* Raises the error for a row that the caller may see but not lock. */
+static void
+refuse_to_lock(KvPolicyWriter *writer)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("item violates row-level security policy (USING expression) for table \"%s\"",
+					get_rel_name(writer->table->relid))));
+}
+
 /* Raises an error unless the policies let the caller lock the row found. */
 static void
 check_may_update(KvPolicyWriter *writer)
@@ -266,10 +278,24 @@ check_may_update(KvPolicyWriter *writer)
 	begin_select(&statement, writer);
 	appendStringInfoString(&statement.text, " FOR NO KEY UPDATE OF t");
 	if (!run_statement(&statement, SPI_OK_SELECT, writer, &view))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("item violates row-level security policy (USING expression) for table \"%s\"",
-						get_rel_name(writer->table->relid))));
+		refuse_to_lock(writer);
+}
+
+/* Keeps the row found as it is; false if it is to be found again. */
+bool
+kv_policy_writer_keep(KvPolicyWriter *writer)
+{
+	PolicyStatement statement;
+	KvItemView	view;
+
+	begin_select(&statement, writer);
+	add_version_condition(&statement, writer);
+	appendStringInfoString(&statement.text, " FOR SHARE OF t");
+	if (run_statement(&statement, SPI_OK_SELECT, writer, &view))
+		return true;
+	if (!may_be_lost(writer))
+		refuse_to_lock(writer);
+	return false;
 }
 
 /* Gives the row found a new rest. */

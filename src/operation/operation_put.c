@@ -22,6 +22,6 @@ kv_operation_put(const KvWriteRequest *request)
 	kv_item_check_size(&write.item);
 	memcpy(write.key, write.item.key, sizeof(write.key));
 	kv_write_bind(&write, request);
-	kv_write_execute(&write);
+	kv_write_execute_single(&write);
 	return kv_write_answer(&write, request);
 }

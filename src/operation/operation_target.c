@@ -9,22 +9,20 @@
 
 struct KvTarget
 {
-	const Datum *key;
 	KvWriter   *writer;			/* NULL: through SQL */
 	KvPolicyWriter *policy_writer;
 };
 
-/* Opens the target of a write. */
+/* Opens a target in one leaf of a table. */
 KvTarget *
-kv_target_open(KvTable *table, const Datum *key, bool through_policy)
+kv_target_open(KvTable *table, int leaf, bool through_policy)
 {
 	KvTarget   *target = palloc0(sizeof(KvTarget));
 
-	target->key = key;
 	if (through_policy)
-		target->policy_writer = kv_policy_writer_open(table, key);
+		target->policy_writer = kv_policy_writer_open(table);
 	else
-		target->writer = kv_writer_open(table, kv_table_route(table, key[0]));
+		target->writer = kv_writer_open(table, leaf);
 	return target;
 }
 
@@ -37,16 +35,39 @@ kv_target_close(KvTarget *target)
 	pfree(target);
 }
 
-/* Looks for the row and fills the view if it is there. */
+/* Looks for the row of a key and fills the view if it is there. */
 bool
-kv_target_find(KvTarget *target, KvItemView *view)
+kv_target_find(KvTarget *target, const Datum *key, KvItemView *view)
 {
 	if (target->policy_writer)
-		return kv_policy_writer_find(target->policy_writer, view);
-	if (!kv_writer_find(target->writer, target->key))
+		return kv_policy_writer_find(target->policy_writer, key, view);
+	if (!kv_writer_find(target->writer, key))
 		return false;
 	kv_writer_found(target->writer, view);
 	return true;
+}
+
+/* Tells where the row found lies; invalid where SQL looks after that itself. */
+ItemPointerData
+kv_target_place(const KvTarget *target)
+{
+	ItemPointerData nowhere;
+
+	if (target->writer)
+		return kv_writer_place(target->writer);
+	ItemPointerSetInvalid(&nowhere);
+	return nowhere;
+}
+
+/* Finds the row again that was locked at a place, or finds out that the key is still absent if the place is invalid. */
+bool
+kv_target_find_again(KvTarget *target, const Datum *key, ItemPointerData place)
+{
+	if (target->policy_writer)
+		return false;
+	if (ItemPointerIsValid(&place))
+		return kv_writer_find_at(target->writer, key, place);
+	return !kv_writer_find(target->writer, key);
 }
 
 /* Tells whether the row found may be judged before it is locked; SQL looks after itself. */
@@ -60,7 +81,9 @@ kv_target_settled(KvTarget *target, KvRowChange change)
 bool
 kv_target_lock(KvTarget *target, KvRowChange change)
 {
-	return target->policy_writer || kv_writer_lock(target->writer, change);
+	if (target->policy_writer)
+		return change != KV_ROW_KEEP || kv_policy_writer_keep(target->policy_writer);
+	return kv_writer_lock(target->writer, change);
 }
 
 /* Inserts the item; fills the view with what was written. */
@@ -75,6 +98,13 @@ kv_target_insert(KvTarget *target, const KvItemView *item, KvItemView *written)
 	if (result == KV_WRITE_DONE)
 		kv_writer_written(target->writer, written);
 	return result;
+}
+
+/* Keeps the absent key absent; under a policy the lock on the key does that among transactions. */
+KvWriteResult
+kv_target_reserve(KvTarget *target)
+{
+	return target->policy_writer ? KV_WRITE_DONE : kv_writer_reserve(target->writer);
 }
 
 /* Gives the row found a new rest; fills the view with what was written. */

@@ -90,48 +90,62 @@ read_on_condition_failure(const text *argument)
 			 errhint("Use raise or return.")));
 }
 
-/* Refuses the write where SQL would refuse INSERT, UPDATE and DELETE. */
-static void
-check_may_write(KvWriteVerb verb, Oid relid)
+/* Refuses a write where SQL would refuse INSERT, UPDATE and DELETE. */
+void
+kv_write_check_allowed(const char *function, Oid relid)
 {
-	PreventCommandDuringRecovery(verb_names[verb]);
+	PreventCommandDuringRecovery(function);
 	if (XactReadOnly && get_rel_persistence(relid) != RELPERSISTENCE_TEMP)
-		PreventCommandIfReadOnly(verb_names[verb]);
-	PreventCommandIfParallelMode(verb_names[verb]);
+		PreventCommandIfReadOnly(function);
+	PreventCommandIfParallelMode(function);
 }
 
 /* Returns the rights that a write needs: SELECT only where something of the old item can be learnt. */
 static AclMode
-needed_rights(const KvWrite *write, const KvWriteRequest *request)
+needed_rights(KvWriteVerb verb, bool learns)
 {
-	switch (write->verb)
+	switch (verb)
 	{
 		case KV_VERB_PUT:
-			if (request->condition || write->return_values != KV_RETURN_NONE)
-				return ACL_INSERT | ACL_UPDATE | ACL_SELECT;
-			return ACL_INSERT | ACL_UPDATE;
+			return learns ? ACL_INSERT | ACL_UPDATE | ACL_SELECT : ACL_INSERT | ACL_UPDATE;
 		case KV_VERB_UPDATE:
 			return ACL_INSERT | ACL_UPDATE | ACL_SELECT;
+		case KV_VERB_CHECK:
+			/* those of SELECT .. FOR SHARE */
+			return ACL_UPDATE | ACL_SELECT;
 		default:
 			return ACL_DELETE | ACL_SELECT;
 	}
 }
 
-/* Opens the table to write to, with the rights that the verb needs checked. */
+/* Starts a write to an open table. */
 void
-kv_write_open(KvWrite *write, KvWriteVerb verb, const KvWriteRequest *request)
+kv_write_start(KvWrite *write, KvWriteVerb verb, KvTable *table, bool learns)
 {
 	memset(write, 0, sizeof(KvWrite));
 	write->verb = verb;
-	check_may_write(verb, request->table);
-	write->return_values = read_return_values(request->return_values,
-											  verb == KV_VERB_UPDATE ? KV_RETURN_UPDATED_NEW : KV_RETURN_ALL_OLD);
-	write->return_on_failure = read_return_on_failure(request->return_values_on_failure);
+	write->table = table;
+	kv_table_check_rights(table, needed_rights(verb, learns));
+	write->through_policy = kv_table_has_row_security(table);
+}
+
+/* Opens the table of a single write and starts it. */
+void
+kv_write_open(KvWrite *write, KvWriteVerb verb, const KvWriteRequest *request)
+{
+	KvReturnValues return_values;
+	bool		return_on_failure;
+
+	kv_write_check_allowed(verb_names[verb], request->table);
+	return_values = read_return_values(request->return_values,
+									   verb == KV_VERB_UPDATE ? KV_RETURN_UPDATED_NEW : KV_RETURN_ALL_OLD);
+	return_on_failure = read_return_on_failure(request->return_values_on_failure);
 	(void) read_on_condition_failure(request->on_condition_failure);
 
-	write->table = kv_table_open(request->table, RowExclusiveLock);
-	kv_table_check_rights(write->table, needed_rights(write, request));
-	write->through_policy = kv_table_has_row_security(write->table);
+	kv_write_start(write, verb, kv_table_open(request->table, RowExclusiveLock),
+				   request->condition || return_values != KV_RETURN_NONE);
+	write->return_values = return_values;
+	write->return_on_failure = return_on_failure;
 }
 
 /* Binds the expressions of the request. */
@@ -189,22 +203,6 @@ take_returned(KvWrite *write, const KvItemView *old, const KvItemView *new)
 	}
 }
 
-/* Fills the item that the write makes of the old one. */
-static void
-make_item(const KvWrite *write, const KvItemView *old, KvItemView *new)
-{
-	if (write->verb == KV_VERB_PUT)
-	{
-		*new = write->item;
-		return;
-	}
-
-	new->schema = &write->table->key;
-	memcpy(new->key, write->key, sizeof(new->key));
-	new->rest = kv_update_apply(write->update, old);
-	kv_item_check_size(new);
-}
-
 /* Returns an object without attributes. */
 static Jsonb *
 empty_rest(void)
@@ -215,11 +213,37 @@ empty_rest(void)
 	return JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL));
 }
 
+/* Fills the item that a put or update makes of the old one; false if it leaves what is there as it is. */
+bool
+kv_write_make_item(const KvWrite *write, const KvItemView *old, KvItemView *new)
+{
+	if (write->verb == KV_VERB_PUT)
+	{
+		*new = write->item;
+		return true;
+	}
+
+	/* nothing but the key: what is there stays as it is */
+	if (write->update == NULL && old)
+		return false;
+
+	new->schema = &write->table->key;
+	memcpy(new->key, write->key, sizeof(new->key));
+	if (write->update)
+	{
+		new->rest = kv_update_apply(write->update, old);
+		kv_item_check_size(new);
+	}
+	else
+		new->rest = empty_rest();
+	return true;
+}
+
 /* Writes to the row found, or to the absent one (old is NULL); the condition holds. */
 static KvWriteResult
 change_row(KvWrite *write, KvTarget *target, const KvItemView *old)
 {
-	KvItemView	new = {0};
+	KvItemView	new;
 	KvItemView	written;
 	KvWriteResult result;
 
@@ -231,21 +255,11 @@ change_row(KvWrite *write, KvTarget *target, const KvItemView *old)
 		return result;
 	}
 
-	if (write->verb == KV_VERB_UPDATE && write->update == NULL)
+	if (!kv_write_make_item(write, old, &new))
 	{
-		/* nothing but the key: what is there stays as it is */
-		if (old)
-		{
-			take_returned(write, old, old);
-			return KV_WRITE_DONE;
-		}
-		new.schema = &write->table->key;
-		memcpy(new.key, write->key, sizeof(new.key));
-		new.rest = empty_rest();
+		take_returned(write, old, old);
+		return KV_WRITE_DONE;
 	}
-	else
-		make_item(write, old, &new);
-
 	result = old ? kv_target_replace(target, new.rest, &written) :
 		kv_target_insert(target, &new, &written);
 	if (result == KV_WRITE_DONE)
@@ -255,9 +269,8 @@ change_row(KvWrite *write, KvTarget *target, const KvItemView *old)
 
 /* Finds the row, judges the condition and writes. */
 void
-kv_write_execute(KvWrite *write)
+kv_write_execute(KvWrite *write, KvTarget *target)
 {
-	KvTarget   *target = kv_target_open(write->table, write->key, write->through_policy);
 	KvRowChange change = write->verb == KV_VERB_DELETE ? KV_ROW_REMOVE : KV_ROW_REPLACE;
 	bool		lock_first = false;
 
@@ -268,7 +281,7 @@ kv_write_execute(KvWrite *write)
 		KvWriteResult result;
 
 		CHECK_FOR_INTERRUPTS();
-		if (kv_target_find(target, &view))
+		if (kv_target_find(target, write->key, &view))
 		{
 			old = &view;
 			if (!lock_first && !kv_target_settled(target, change))
@@ -297,6 +310,16 @@ kv_write_execute(KvWrite *write)
 			break;
 		lock_first = true;
 	}
+}
+
+/* Executes a write that is alone. */
+void
+kv_write_execute_single(KvWrite *write)
+{
+	KvTarget   *target = kv_target_open(write->table, kv_table_route(write->table, write->key[0]),
+										write->through_policy);
+
+	kv_write_execute(write, target);
 	kv_target_close(target);
 }
 

@@ -73,9 +73,11 @@ extern void kv_store_view(const KvTable *table, const KvLeaf *leaf, TupleTableSl
 
 /* --- store_get.c: point read --- */
 
-/* A row that was read, until kv_store_get_end.  Private to the store. */
+/* A leaf open for point reads, and the row read last.  Private to the store. */
 typedef struct KvPoint
 {
+	int			leaf;
+	const KvLeaf *descriptor;
 	Relation	heap;
 	Relation	index;
 	Buffer		buffer;			/* pinned; invalid if there is no row or a cursor holds it */
@@ -83,12 +85,14 @@ typedef struct KvPoint
 	KvCursor   *cursor;			/* NULL: none was needed */
 } KvPoint;
 
+/* Opens a leaf for point reads and locks it in ACCESS SHARE mode to the end of the transaction. */
+extern void kv_store_get_begin(KvTable *table, int leaf, KvPoint *point);
+
 /*
- * Reads the row of a key in one leaf, which is locked in ACCESS SHARE mode to
- * the end of the transaction.  True: the view is filled as by kv_store_view
- * and good until kv_store_get_end, which must be called in either case.
+ * Reads the row of a key in the leaf.  True: the view is filled as by
+ * kv_store_view and good until the next read or kv_store_get_end.
  */
-extern bool kv_store_get(KvTable *table, int leaf, const Datum *key, Snapshot snapshot,
+extern bool kv_store_get(KvTable *table, const Datum *key, Snapshot snapshot,
 						 KvPoint *point, KvItemView *view);
 extern void kv_store_get_end(KvPoint *point);
 
@@ -121,6 +125,7 @@ extern void kv_writer_close(KvWriter *writer);
 /* What is going to be done to a row: it decides the strength of the lock. */
 typedef enum KvRowChange
 {
+	KV_ROW_KEEP,				/* nothing: nobody else shall change it either */
 	KV_ROW_REPLACE,
 	KV_ROW_REMOVE
 } KvRowChange;
@@ -131,6 +136,15 @@ typedef enum KvRowChange
  * again for the same key or another.
  */
 extern bool kv_writer_find(KvWriter *writer, const Datum *key);
+
+/* Tells where the row found lies. */
+extern ItemPointerData kv_writer_place(const KvWriter *writer);
+
+/*
+ * Finds the row of the key again that this transaction found and locked at
+ * that place, without the index.  False: this version of the row is gone.
+ */
+extern bool kv_writer_find_at(KvWriter *writer, const Datum *key, ItemPointerData place);
 
 /*
  * Tells whether the row found may be judged before it is locked: nobody else
@@ -159,6 +173,12 @@ typedef enum KvWriteResult
 
 /* Inserts the item, whose key kv_writer_find did not find. */
 extern KvWriteResult kv_writer_insert(KvWriter *writer, const KvItemView *item);
+
+/*
+ * Keeps the key, which kv_writer_find did not find, absent to the end of the
+ * transaction: whoever inserts it meanwhile waits.  No trigger fires.
+ */
+extern KvWriteResult kv_writer_reserve(KvWriter *writer);
 
 /* Gives the row found a new rest; other columns of the row stay as they are. */
 extern KvWriteResult kv_writer_replace(KvWriter *writer, Jsonb *rest);

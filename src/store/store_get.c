@@ -101,7 +101,7 @@ fill_view(KvTable *table, const KvLeaf *leaf, const Datum *key, KvPoint *point, 
 
 /* Finds the row of the key with a cursor. */
 static bool
-scan_row(KvTable *table, int leaf, const Datum *key, Snapshot snapshot, KvPoint *point, KvItemView *view)
+scan_row(KvTable *table, const Datum *key, Snapshot snapshot, KvPoint *point, KvItemView *view)
 {
 	KvCursorRange range = {0};
 	TupleTableSlot *slot;
@@ -114,7 +114,7 @@ scan_row(KvTable *table, int leaf, const Datum *key, Snapshot snapshot, KvPoint 
 		range.key.low.value = key[1];
 		range.key.high = range.key.low;
 	}
-	point->cursor = kv_cursor_open(table, leaf, snapshot, ForwardScanDirection);
+	point->cursor = kv_cursor_open(table, point->leaf, snapshot, ForwardScanDirection);
 	kv_cursor_rescan(point->cursor, &range);
 	slot = kv_cursor_next(point->cursor, ForwardScanDirection);
 	if (slot == NULL)
@@ -123,38 +123,53 @@ scan_row(KvTable *table, int leaf, const Datum *key, Snapshot snapshot, KvPoint 
 	return true;
 }
 
-/* Reads the row of a key. */
-bool
-kv_store_get(KvTable *table, int leaf, const Datum *key, Snapshot snapshot, KvPoint *point, KvItemView *view)
+/* Opens a leaf for point reads. */
+void
+kv_store_get_begin(KvTable *table, int leaf, KvPoint *point)
 {
-	const KvLeaf *descriptor;
-	bool		scan = true;
-	bool		found = false;
-
+	point->leaf = leaf;
 	point->buffer = InvalidBuffer;
 	point->cursor = NULL;
 	point->heap = table_open(table->leaf_relid[leaf], AccessShareLock);
-	descriptor = kv_table_leaf(table, leaf);
-	point->index = index_open(descriptor->primary_index, AccessShareLock);
+	point->descriptor = kv_table_leaf(table, leaf);
+	point->index = index_open(point->descriptor->primary_index, AccessShareLock);
+}
 
+/* Releases the row read last. */
+static inline void
+release_row(KvPoint *point)
+{
+	if (BufferIsValid(point->buffer))
+		ReleaseBuffer(point->buffer);
+	point->buffer = InvalidBuffer;
+	if (point->cursor)
+		kv_cursor_close(point->cursor);
+	point->cursor = NULL;
+}
+
+/* Reads the row of a key. */
+bool
+kv_store_get(KvTable *table, const Datum *key, Snapshot snapshot, KvPoint *point, KvItemView *view)
+{
+	bool		scan = true;
+	bool		found = false;
+
+	release_row(point);
 	if (likely(IsMVCCSnapshot(snapshot) && !IsolationIsSerializable() && is_heap(point->heap)))
 		found = probe_row(table, key, snapshot, point, &scan);
 	if (found)
 	{
-		fill_view(table, descriptor, key, point, view);
+		fill_view(table, point->descriptor, key, point, view);
 		return true;
 	}
-	return unlikely(scan) && scan_row(table, leaf, key, snapshot, point, view);
+	return unlikely(scan) && scan_row(table, key, snapshot, point, view);
 }
 
-/* Releases what a point read holds. */
+/* Releases what point reads hold. */
 void
 kv_store_get_end(KvPoint *point)
 {
-	if (BufferIsValid(point->buffer))
-		ReleaseBuffer(point->buffer);
-	if (point->cursor)
-		kv_cursor_close(point->cursor);
+	release_row(point);
 	index_close(point->index, NoLock);
 	table_close(point->heap, NoLock);
 }

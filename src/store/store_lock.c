@@ -104,6 +104,25 @@ kv_writer_find(KvWriter *writer, const Datum *key)
 	return unlikely(scan) && scan_row(writer);
 }
 
+/* Tells where the row found lies. */
+ItemPointerData
+kv_writer_place(const KvWriter *writer)
+{
+	return writer->current->tts_tid;
+}
+
+/* Finds the row of the key again at the place where this transaction locked it. */
+bool
+kv_writer_find_at(KvWriter *writer, const Datum *key, ItemPointerData place)
+{
+	ExecClearTuple(writer->current);
+	ExecClearTuple(writer->next);
+	renew_snapshot(writer);
+	memcpy(writer->key, key, sizeof(Datum) * writer->table->key.count);
+	writer->neighbour.known = false;
+	return table_tuple_fetch_row_version(writer->heap, &place, GetActiveSnapshot(), writer->current);
+}
+
 /* Tells whether BEFORE ROW triggers want the row locked before they see it. */
 static bool
 has_before_trigger(const KvWriter *writer, KvRowChange change)
@@ -135,6 +154,21 @@ kv_writer_settled(const KvWriter *writer, KvRowChange change)
 	return tuple != NULL && (tuple->t_data->t_infomask & HEAP_XMAX_INVALID) != 0;
 }
 
+/* Returns the lock that a change of the row takes; one that keeps it must not be in the way of others that do. */
+static LockTupleMode
+lock_mode(const KvWriter *writer, KvRowChange change)
+{
+	switch (change)
+	{
+		case KV_ROW_KEEP:
+			return LockTupleShare;
+		case KV_ROW_REMOVE:
+			return LockTupleExclusive;
+		default:
+			return writer->replace_lock;
+	}
+}
+
 /* Locks the row found; false if it is to be found again. */
 bool
 kv_writer_lock(KvWriter *writer, KvRowChange change)
@@ -144,8 +178,7 @@ kv_writer_lock(KvWriter *writer, KvRowChange change)
 	TM_Result	result;
 
 	result = table_tuple_lock(writer->heap, &tid, GetActiveSnapshot(), writer->current,
-							  GetCurrentCommandId(true),
-							  change == KV_ROW_REMOVE ? LockTupleExclusive : writer->replace_lock,
+							  GetCurrentCommandId(true), lock_mode(writer, change),
 							  LockWaitBlock, 0, &failure);
 	if (result == TM_Ok)
 		return true;

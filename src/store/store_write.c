@@ -68,12 +68,12 @@ fill_changed_row(KvWriter *writer, Jsonb *rest)
 }
 
 /*
- * Raises an error if the key does not fit an entry of the primary key's
- * index.  Short keys are not looked at: only compression can tell for the
- * long ones, and forming the entry is what does it.
+ * Returns the size of a key's entry in the primary key's index, 0 if it is
+ * short enough whatever it is: only compression can tell for long ones, and
+ * forming the entry is what does it.
  */
-static void
-check_key_fits(KvWriter *writer, const KvItemView *item)
+static Size
+long_entry_size(KvWriter *writer, const Datum *key)
 {
 	Relation	index = writer->target->ri_IndexRelationDescs[writer->primary];
 	bool		isnull[KV_MAX_KEYS] = {false};
@@ -83,15 +83,24 @@ check_key_fits(KvWriter *writer, const KvItemView *item)
 
 	for (int i = 0; i < writer->table->key.count; i++)
 	{
-		values[i] = item->key[i];
-		size += VARSIZE_ANY(DatumGetPointer(item->key[i])) + MAXIMUM_ALIGNOF;
+		values[i] = key[i];
+		size += VARSIZE_ANY(DatumGetPointer(key[i])) + MAXIMUM_ALIGNOF;
 	}
 	if (likely(size <= KV_COMPAT_BT_MAX_ITEM_SIZE))
-		return;
+		return 0;
 
 	entry = index_form_tuple(RelationGetDescr(index), values, isnull);
 	size = IndexTupleSize(entry);
 	pfree(entry);
+	return size;
+}
+
+/* Raises an error if the key does not fit an entry of the primary key's index. */
+static void
+check_key_fits(KvWriter *writer, const KvItemView *item)
+{
+	Size		size = long_entry_size(writer, item->key);
+
 	if (size > KV_COMPAT_BT_MAX_ITEM_SIZE)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
@@ -232,6 +241,69 @@ kv_writer_insert(KvWriter *writer, const KvItemView *item)
 	if (inserted)
 		return KV_WRITE_DONE;
 
+	wait_for_holder(writer);
+	return KV_WRITE_LOST;
+}
+
+/* Fills the next row with the key that was looked for and nothing else. */
+static void
+fill_reserved_row(KvWriter *writer)
+{
+	TupleTableSlot *next = writer->next;
+	JsonbParseState *state = NULL;
+	JsonbValue *rest;
+
+	memset(next->tts_isnull, true, writer->row_type->natts * sizeof(bool));
+	for (int i = 0; i < writer->table->key.count; i++)
+	{
+		next->tts_values[writer->leaf->key_attno[i] - 1] = writer->key[i];
+		next->tts_isnull[writer->leaf->key_attno[i] - 1] = false;
+	}
+	(void) pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	rest = pushJsonbValue(&state, WJB_END_OBJECT, NULL);
+	next->tts_values[writer->leaf->item_attno - 1] = JsonbPGetDatum(JsonbValueToJsonb(rest));
+	next->tts_isnull[writer->leaf->item_attno - 1] = false;
+	ExecStoreVirtualTuple(next);
+	next->tts_tableOid = RelationGetRelid(writer->heap);
+}
+
+/*
+ * Keeps the absent key absent to the end of the transaction.
+ *
+ * A row with the key is inserted and deleted again.  No snapshot ever sees
+ * it, so no trigger fires and no constraint is asked; but as long as the
+ * transaction runs, the unique index makes every other session that inserts
+ * the key wait for its end, plain SQL as well.  Logical decoding is spared
+ * the row; a delete of a row that it does not know means nothing to it.
+ */
+KvWriteResult
+kv_writer_reserve(KvWriter *writer)
+{
+	TM_FailureData failure;
+	ItemPointerData tid;
+	bool		conflict = false;
+
+	/* a key that no row can have stays absent by itself */
+	if (long_entry_size(writer, writer->key) > KV_COMPAT_BT_MAX_ITEM_SIZE)
+		return KV_WRITE_DONE;
+
+	begin_write(writer);
+	fill_reserved_row(writer);
+	if (writer->neighbour.known && kv_am_is_key_value(writer->heap))
+		kv_am_hint_neighbour(writer->heap, &writer->neighbour.row);
+	table_tuple_insert(writer->heap, writer->next, writer->estate->es_output_cid,
+					   TABLE_INSERT_NO_LOGICAL, NULL);
+	(void) kv_compat_insert_index_tuples(writer->target, writer->next, writer->estate,
+										 false, true, &conflict, writer->arbiter);
+	writer->wrote = true;
+
+	tid = writer->next->tts_tid;
+	CommandCounterIncrement();
+	if (table_tuple_delete(writer->heap, &tid, GetCurrentCommandId(true), GetActiveSnapshot(),
+						   InvalidSnapshot, true, &failure, false) != TM_Ok)
+		elog(ERROR, "could not delete a row inserted by the same transaction");
+	if (!conflict)
+		return KV_WRITE_DONE;
 	wait_for_holder(writer);
 	return KV_WRITE_LOST;
 }
