@@ -292,7 +292,8 @@ kv_write_execute(KvWrite *write, KvTarget *target)
 
 		if (write->condition && !kv_condition_holds(write->condition, old))
 		{
-			if (old && !lock_first)
+			/* locking the row that was judged leaves it where it is */
+			if (old && !lock_first && !kv_target_lock(target, change))
 			{
 				lock_first = true;
 				continue;

@@ -64,6 +64,7 @@ struct KvWriter
 	IndexInfo **index_info;
 	int			primary;		/* which of them is the primary key */
 	List	   *arbiter;		/* the OID of the primary key */
+	bool		further_unique; /* there are other unique or exclusion constraints */
 	ExprState **defaults;		/* by attribute of the leaf; NULL: there are no further columns */
 	LockTupleMode replace_lock;
 

@@ -160,22 +160,25 @@ insert_speculatively(KvWriter *writer, List **recheck)
 	return !conflict;
 }
 
-/* Waits until whoever holds the key of the next row has decided; above READ COMMITTED a committed row is an error. */
-static void
-wait_for_holder(KvWriter *writer)
+/*
+ * Tells whether the key of the next row is free, after waiting for whoever
+ * has inserted or removed it and not decided yet.  Above READ COMMITTED a
+ * committed row that the snapshot does not see is an error.
+ */
+static bool
+key_is_free(KvWriter *writer)
 {
 	ItemPointerData tid;
 
 	if (kv_compat_check_index_constraints(writer->target, writer->next, writer->estate,
 										  &tid, writer->arbiter))
-		return;
+		return true;
 	if (!IsolationUsesXactSnapshot())
-		return;
+		return false;
 
 	ExecClearTuple(writer->current);
-	if (!table_tuple_fetch_row_version(writer->heap, &tid, SnapshotAny, writer->current))
-		return;
-	if (!table_tuple_satisfies_snapshot(writer->heap, writer->current, GetActiveSnapshot()))
+	if (table_tuple_fetch_row_version(writer->heap, &tid, SnapshotAny, writer->current) &&
+		!table_tuple_satisfies_snapshot(writer->heap, writer->current, GetActiveSnapshot()))
 	{
 		bool		isnull;
 		Datum		xmin = slot_getsysattr(writer->current, MinTransactionIdAttributeNumber, &isnull);
@@ -186,6 +189,25 @@ wait_for_holder(KvWriter *writer)
 					 errmsg("could not serialize access due to concurrent update")));
 	}
 	ExecClearTuple(writer->current);
+	return false;
+}
+
+/*
+ * Inserts the next row and its index entries unless its key is taken; false
+ * if it is, and then whoever took it has decided.
+ *
+ * Another unique index would wait for him too, and then raise its own error
+ * for a row that is about to be replaced, so the key is asked for first there.
+ */
+static bool
+insert_row(KvWriter *writer, List **recheck)
+{
+	if (writer->further_unique && !key_is_free(writer))
+		return false;
+	if (insert_speculatively(writer, recheck))
+		return true;
+	(void) key_is_free(writer);
+	return false;
 }
 
 /* Starts a write: the command id and the state that expressions are evaluated in. */
@@ -231,18 +253,14 @@ kv_writer_insert(KvWriter *writer, const KvItemView *item)
 												false, false, NULL, NIL);
 	}
 	else
-		inserted = insert_speculatively(writer, &recheck);
+		inserted = insert_row(writer, &recheck);
 
 	writer->wrote = true;
 	if (inserted && triggers.active)
 		ExecARInsertTriggers(triggers.estate, triggers.target, writer->next, recheck, triggers.capture);
 	kv_triggers_end(&triggers, inserted);
 	list_free(recheck);
-	if (inserted)
-		return KV_WRITE_DONE;
-
-	wait_for_holder(writer);
-	return KV_WRITE_LOST;
+	return inserted ? KV_WRITE_DONE : KV_WRITE_LOST;
 }
 
 /* Fills the next row with the key that was looked for and nothing else. */

@@ -235,6 +235,8 @@ prepare_indexes(KvWriter *writer)
 		writer->index_oid[i] = RelationGetRelid(index);
 		if (RelationGetRelid(index) == writer->leaf->primary_index)
 			writer->primary = i;
+		else if (writer->index_info[i]->ii_Unique || writer->index_info[i]->ii_ExclusionOps)
+			writer->further_unique = true;
 		/* other access methods keep pointers of a statement's life */
 		if (index->rd_rel->relam != BTREE_AM_OID)
 			writer->keepable = false;
