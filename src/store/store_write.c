@@ -322,7 +322,7 @@ kv_writer_reserve(KvWriter *writer)
 		elog(ERROR, "could not delete a row inserted by the same transaction");
 	if (!conflict)
 		return KV_WRITE_DONE;
-	wait_for_holder(writer);
+	(void) key_is_free(writer);
 	return KV_WRITE_LOST;
 }
 
