@@ -13,7 +13,7 @@ FROM pg_partition_tree('messages') JOIN pg_class c ON c.oid = relid LEFT JOIN pg
 SELECT kv.create_table('t_' || p, 'a', NULL, p, partitions => 1) FROM unnest(ARRAY['S', 'N', 'B']) p;
 SELECT kv.create_table('t_' || p || s, 'a', 'b', p, s, partitions => 1)
 FROM unnest(ARRAY['S', 'N', 'B']) p, unnest(ARRAY['S', 'N', 'B']) s;
-SELECT * FROM kv.tables WHERE table_name::text LIKE 't\_%' ORDER BY table_name::text COLLATE "C";
+SELECT table_name, partition_key, partition_key_type, sort_key, sort_key_type, partitions, owner = current_user AS owned FROM kv.tables WHERE table_name::text LIKE 't\_%' ORDER BY table_name::text COLLATE "C";
 SELECT a.attrelid::regclass, string_agg(attname || ' ' || format_type(atttypid, atttypmod) || coalesce(' ' || nullif(attcollation, 0)::regcollation, ''), ', ' ORDER BY attnum) AS columns,
 	bool_and(attnotnull) AS not_null
 FROM pg_attribute a JOIN kv.tables t ON a.attrelid = t.table_name
@@ -113,7 +113,7 @@ SELECT kv.drop_table('scratch');
 CREATE TABLE by_hand (id text COLLATE "C" PRIMARY KEY, item jsonb NOT NULL) USING key_value;
 INSERT INTO by_hand VALUES ('a', '{"x": 1}');
 SELECT kv.get('by_hand', 'a');
-SELECT * FROM kv.tables;
+SELECT table_name, partition_key, partition_key_type, sort_key, sort_key_type, partitions, owner = current_user AS owned FROM kv.tables;
 SELECT partition_name, modulus, remainder FROM kv.partitions;
 SELECT kv.describe_table('by_hand') -> 'Partitions' AS partitions;
 SELECT kv.drop_table('by_hand');
