@@ -1,0 +1,97 @@
+-- The recipes of the README, statement by statement.
+
+-- The README's table.
+SELECT kv.create_table('app', 'pk', 'sk');
+
+-- A unique e-mail address.
+BEGIN;
+SELECT kv.put_item('app', '{"pk": "EMAIL#ana@example.com", "sk": "CLAIM", "user_id": 7}', 'attribute_not_exists(pk)');
+SELECT kv.put_item('app', '{"pk": "USER#7", "sk": "PROFILE", "email": "ana@example.com"}');
+COMMIT;
+-- Somebody else fails, and leaves nothing.
+BEGIN;
+SELECT kv.put_item('app', '{"pk": "USER#8", "sk": "PROFILE", "email": "ana@example.com"}');
+SELECT kv.put_item('app', '{"pk": "EMAIL#ana@example.com", "sk": "CLAIM", "user_id": 8}', 'attribute_not_exists(pk)');
+COMMIT;
+SELECT kv.get('app', 'USER#8', 'PROFILE'), kv.get('app', 'EMAIL#ana@example.com', 'CLAIM');
+-- Within a larger transaction: a value, no error.
+SELECT kv.put_item('app', '{"pk": "EMAIL#ana@example.com", "sk": "CLAIM", "user_id": 9}', 'attribute_not_exists(pk)',
+                   return_values_on_failure => 'ALL_OLD', on_condition_failure => 'return');
+
+-- Optimistic locking.
+SELECT kv.put_item('app', '{"pk": "DOC#1", "sk": "BODY", "body": "first", "version": 1}');
+SELECT kv.update_item('app', '{"pk": "DOC#1", "sk": "BODY"}', 'SET body = :body, version = version + :one', 'version = :seen',
+                      '{":body": "second", ":one": 1, ":seen": 1}', return_values => 'UPDATED_NEW');
+-- Who still holds version 1 is told so, and sees what it is now.
+SELECT kv.update_item('app', '{"pk": "DOC#1", "sk": "BODY"}', 'SET body = :body, version = version + :one', 'version = :seen',
+                      '{":body": "late", ":one": 1, ":seen": 1}', return_values_on_failure => 'ALL_OLD', on_condition_failure => 'return');
+
+-- A state transition.
+SELECT kv.put_item('app', '{"pk": "JOB#1", "sk": "STATE", "state": "PENDING"}');
+SELECT kv.update_item('app', '{"pk": "JOB#1", "sk": "STATE"}', 'SET #state = :running, worker = :worker', '#state = :pending',
+                      '{":pending": "PENDING", ":running": "RUNNING", ":worker": "w1"}', '{"#state": "state"}',
+                      return_values => 'ALL_NEW', on_condition_failure => 'return');
+-- The second worker does not get it.
+SELECT kv.update_item('app', '{"pk": "JOB#1", "sk": "STATE"}', 'SET #state = :running, worker = :worker', '#state = :pending',
+                      '{":pending": "PENDING", ":running": "RUNNING", ":worker": "w2"}', '{"#state": "state"}',
+                      return_values => 'ALL_NEW', on_condition_failure => 'return');
+
+-- A sharded counter.
+SELECT kv.update_item('app', jsonb_build_object('pk', 'COUNTER#home', 'sk', 'SHARD#' || floor(random() * 10)), 'ADD hits :one',
+                      attribute_values => '{":one": 1}');
+SELECT sum((item ->> 'hits')::numeric) AS hits FROM app WHERE pk = 'COUNTER#home';
+-- Ninety-nine more.
+SELECT count(kv.update_item('app', jsonb_build_object('pk', 'COUNTER#home', 'sk', 'SHARD#' || floor(random() * 10)), 'ADD hits :one',
+                      attribute_values => '{":one": 1}')) FROM generate_series(1, 99);
+SELECT sum((item ->> 'hits')::numeric) AS hits, count(*) <= 10 AS few_shards FROM app WHERE pk = 'COUNTER#home';
+
+-- A list with a bound.
+SELECT kv.update_item('app', '{"pk": "USER#7", "sk": "RECENT"}', 'SET seen = list_append(if_not_exists(seen, :none), :new)',
+                      'attribute_not_exists(seen) OR size(seen) < :limit', '{":none": [], ":new": ["page 1"], ":limit": 2}',
+                      return_values => 'UPDATED_NEW', on_condition_failure => 'return');
+-- Until it is full.
+SELECT kv.update_item('app', '{"pk": "USER#7", "sk": "RECENT"}', 'SET seen = list_append(if_not_exists(seen, :none), :new)',
+                      'attribute_not_exists(seen) OR size(seen) < :limit', jsonb_build_object(':none', '[]'::jsonb, ':new', ARRAY['page ' || n], ':limit', 2),
+                      return_values => 'UPDATED_NEW', on_condition_failure => 'return') FROM generate_series(2, 3) n;
+-- When it is full, the oldest goes.
+SELECT kv.update_item('app', '{"pk": "USER#7", "sk": "RECENT"}', 'REMOVE seen[0]', 'size(seen) >= :limit', '{":limit": 2}');
+SELECT kv.get('app', 'USER#7', 'RECENT');
+
+-- Membership of a set.
+SELECT kv.update_item('app', '{"pk": "THREAD#1", "sk": "MEMBERS"}', 'ADD who :who', 'NOT contains(who, :ana)',
+                      '{":who": {"$SS": ["ana"]}, ":ana": "ana"}', on_condition_failure => 'return');
+SELECT kv.update_item('app', '{"pk": "THREAD#1", "sk": "MEMBERS"}', 'DELETE who :who', 'contains(who, :ana)',
+                      '{":who": {"$SS": ["ana"]}, ":ana": "ana"}', on_condition_failure => 'return');
+-- Once in, once out.
+SELECT kv.update_item('app', '{"pk": "THREAD#1", "sk": "MEMBERS"}', 'DELETE who :who', 'contains(who, :ana)',
+                      '{":who": {"$SS": ["ana"]}, ":ana": "ana"}', on_condition_failure => 'return');
+SELECT kv.update_item('app', '{"pk": "THREAD#1", "sk": "MEMBERS"}', 'ADD who :who', 'NOT contains(who, :ana)',
+                      '{":who": {"$SS": ["ana"]}, ":ana": "ana"}', on_condition_failure => 'return');
+SELECT kv.update_item('app', '{"pk": "THREAD#1", "sk": "MEMBERS"}', 'ADD who :who', 'NOT contains(who, :ana)',
+                      '{":who": {"$SS": ["ana"]}, ":ana": "ana"}', on_condition_failure => 'return');
+
+-- An idempotency record.
+SELECT kv.put_item('app', '{"pk": "REQUEST#42", "sk": "ONCE", "answer": "order 1001", "expires": 1700086400}',
+                   'attribute_not_exists(pk) OR expires < :now', '{":now": 1700000000}',
+                   return_values_on_failure => 'ALL_OLD', on_condition_failure => 'return');
+-- The same request again is told the answer of the first; a day later it is new.
+SELECT kv.put_item('app', '{"pk": "REQUEST#42", "sk": "ONCE", "answer": "order 1002", "expires": 1700086401}',
+                   'attribute_not_exists(pk) OR expires < :now', '{":now": 1700000001}',
+                   return_values_on_failure => 'ALL_OLD', on_condition_failure => 'return');
+SELECT kv.put_item('app', '{"pk": "REQUEST#42", "sk": "ONCE", "answer": "order 1003", "expires": 1700172801}',
+                   'attribute_not_exists(pk) OR expires < :now', '{":now": 1700086401}',
+                   return_values_on_failure => 'ALL_OLD', on_condition_failure => 'return');
+
+-- A tombstone.
+SELECT kv.put_item('app', '{"pk": "THREAD#1", "sk": "MESSAGE#1", "body": "Hello"}');
+SELECT kv.put_item('app', '{"pk": "THREAD#1", "sk": "MESSAGE#2", "body": "Hello you"}');
+SELECT kv.update_item('app', '{"pk": "THREAD#1", "sk": "MESSAGE#1"}', 'SET deleted_at = :now REMOVE body',
+                      'attribute_exists(pk) AND attribute_not_exists(deleted_at)', '{":now": 1700000000}', return_values => 'ALL_NEW');
+SELECT kv.query('app', 'pk = :thread AND begins_with(sk, :m)', '{":thread": "THREAD#1", ":m": "MESSAGE#"}',
+                filter => 'attribute_not_exists(deleted_at)');
+-- It stays deleted, and nothing comes back under its key.
+SELECT kv.update_item('app', '{"pk": "THREAD#1", "sk": "MESSAGE#1"}', 'SET deleted_at = :now REMOVE body',
+                      'attribute_exists(pk) AND attribute_not_exists(deleted_at)', '{":now": 1700000001}', on_condition_failure => 'return');
+SELECT kv.put_item('app', '{"pk": "THREAD#1", "sk": "MESSAGE#1", "body": "again"}', 'attribute_not_exists(pk)', on_condition_failure => 'return');
+
+DROP TABLE app;
