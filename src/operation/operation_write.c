@@ -227,6 +227,10 @@ kv_write_make_item(const KvWrite *write, const KvItemView *old, KvItemView *new)
 	if (write->update == NULL && old)
 		return false;
 
+	/* nothing there to take from (API reference, UpdateItem, AttributeUpdates: the action DELETE) */
+	if (write->update && old == NULL && kv_update_only_removes(write->update))
+		return false;
+
 	new->schema = &write->table->key;
 	memcpy(new->key, write->key, sizeof(new->key));
 	if (write->update)
