@@ -26,6 +26,23 @@ my @errors = $out =~ /^ERROR: .*/mg;
 is(scalar @errors, 1, 'one query is refused') or diag(join "\n", @errors);
 like($out, qr/KV010/, 'with KV010');
 
+# The other SQL of the README runs too, section by section, and only that is refused of which it is said.
+my $others = 0;
+foreach my $part (split /^## /m, slurp_file('README.md') =~ s/<!-- demo begins -->.*<!-- demo ends -->//sr)
+{
+	my ($title) = $part =~ /^(.*)$/m;
+	my $sql = join '', $part =~ /^```sql\n(.*?)^```$/msg or next;
+	my @refused = $sql =~ /-- refused: (KV\d{3})/g;
+
+	$node->safe_psql('postgres', 'CREATE DATABASE other');
+	$node->safe_psql('other', 'CREATE EXTENSION key_value') unless $sql =~ /CREATE EXTENSION/;
+	my ($status, $answer, $errors) = $node->psql('other', "\\set VERBOSITY sqlstate\n$sql", on_error_stop => 0);
+	is(join(' ', $errors =~ /ERROR:  (\w+)/g), "@refused", "the SQL under \"$title\" runs");
+	$node->safe_psql('postgres', 'DROP DATABASE other');
+	$others++;
+}
+cmp_ok($others, '>', 1, 'there was some');
+
 $node->stop;
 done_testing();
 
