@@ -130,7 +130,19 @@ SELECT sec_try($$kv.put_item('sec_single', '{"n": 1, "id": {"$B": "AA=="}}')$$);
 RESET row_security;
 RESET ROLE;
 
+-- A number as partition key, whose comparison is not leakproof to core.
+CREATE TABLE sec_number (id numeric PRIMARY KEY, item jsonb NOT NULL DEFAULT '{}') USING key_value;
+GRANT ALL ON sec_number TO sec_ann;
+ALTER TABLE sec_number ENABLE ROW LEVEL SECURITY;
+CREATE POLICY open_ones ON sec_number USING (item ->> 'closed' IS NULL);
+SET ROLE sec_ann;
+SELECT sec_try($$kv.put_item('sec_number', '{"id": 1.0, "v": 1}', return_values => 'ALL_OLD')$$);
+SELECT sec_try($$kv.update_item('sec_number', '{"id": 1}', 'ADD v :one', attribute_values => '{":one": 1}', return_values => 'ALL_NEW')$$);
+SELECT sec_try($$kv.update_item('sec_number', '{"id": 1}', 'SET closed = :t', attribute_values => '{":t": true}')$$);
+SELECT sec_try($$kv.delete_item('sec_number', '{"id": 1.00}', return_values => 'ALL_OLD')$$);
+RESET ROLE;
+
 \t off
-DROP TABLE sec, sec_single;
+DROP TABLE sec, sec_single, sec_number;
 DROP FUNCTION sec_try, sec_suppress;
 DROP ROLE sec_ann, sec_bob;
