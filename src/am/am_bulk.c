@@ -126,13 +126,13 @@ run_length(Relation relation, Batch *batch, int start, int end, const KvAmTarget
 	return i - start;
 }
 
-/* Returns the bytes that the rows from start on need, as far as a page could hold them. */
+/* Returns the bytes that rows from start to end take on their pages. */
 static Size
-group_size(Relation relation, Batch *batch, int start, int end)
+rows_size(Relation relation, Batch *batch, int start, int end)
 {
 	Size		size = 0;
 
-	for (; start < end && size < BLCKSZ; start++)
+	for (; start < end; start++)
 	{
 		KvAmTarget	row;
 
@@ -148,6 +148,7 @@ insert_group(Relation relation, Batch *batch, int start, int end, CommandId cid,
 {
 	TupleTableSlot **slots = palloc(sizeof(TupleTableSlot *) * (end - start));
 	BlockNumber previous = InvalidBlockNumber;
+	Size		remaining = rows_size(relation, batch, start, end);
 	int			i;
 
 	for (i = start; i < end; i++)
@@ -156,13 +157,13 @@ insert_group(Relation relation, Batch *batch, int start, int end, CommandId cid,
 	{
 		BatchRow   *first = &batch->rows[start];
 		KvAmTarget	target;
-		Size		taken;
+		Size		taken = 0;
 		int			run = 1;
 
 		CHECK_FOR_INTERRUPTS();
 		kv_am_expect_length(relation, first->row, &target);
 		target.previous = previous;
-		target.group = group_size(relation, batch, start, end);
+		target.group = remaining;
 		kv_am_choose(relation, first->slot, first->row, &target);
 		if (target.at_end)
 			run = run_length(relation, batch, start, end, &target, &taken);
@@ -178,6 +179,7 @@ insert_group(Relation relation, Batch *batch, int start, int end, CommandId cid,
 		kv_am_placed(relation, &slots[run - 1]->tts_tid, &target);
 		if (target.at_end)
 			previous = ItemPointerGetBlockNumber(&slots[run - 1]->tts_tid);
+		remaining -= rows_size(relation, batch, start, start + run);
 		slots += run;
 		start += run;
 	}

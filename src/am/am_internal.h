@@ -21,6 +21,9 @@
 /* Number of size classes that toasted rows fall into: 2, 4, 8, 16 kB and more. */
 #define KV_AM_TOAST_CLASSES 5
 
+/* Free space is recorded when it crosses a multiple of this. */
+#define KV_AM_RECORD_STEP (BLCKSZ / 8)
+
 /*
  * What one backend remembers of one relation, kept in rd_amcache: any relcache
  * invalidation frees it.  Fetch it anew after anything that may take a lock.

@@ -15,11 +15,9 @@
 #include "am/am_internal.h"
 
 #define GROWTH 2.0
-#define GROWTH_EXPONENT 0.4
-#define SMALL_BUDGET 0.30
-#define LARGE_BUDGET 0.35
+#define APPEND_BUDGET 0.36
 #define INSERT_BUDGET 0.2
-#define FREE_SLACK_PAGES 4
+#define FREE_SLACK_PAGES 2
 
 /* A page with no more than this used counts as empty. */
 #define EMPTY_TOLERANCE 64
@@ -31,16 +29,21 @@
 #define FSM_STEP (BLCKSZ / 256)
 
 /* Weights of the moving averages. */
-#define SAMPLE_WINDOW 64
+#define SAMPLE_WINDOW 256
 #define FIRST_SAMPLES 32
 #define SAMPLES 4
 
-/* Tells whether the heap may have one more free page: samples the free space map and compares with the budget. */
+/*
+ * Tells whether the heap may have one more free page: samples the free space
+ * map and compares the free share, less what fillfactor reserves, with budget.
+ */
 static bool
 within_budget(Relation relation, double budget)
 {
 	KvAmState  *state = kv_am_state(relation);
 	BlockNumber blocks = RelationGetNumberOfBlocks(relation);
+	double		capacity = kv_am_space_capacity(relation);
+	double		reserve = MaxHeapTupleSize - capacity;
 	int			samples = state->sample_count == 0 ? FIRST_SAMPLES : SAMPLES;
 	int			i;
 
@@ -49,12 +52,15 @@ within_budget(Relation relation, double budget)
 	for (i = 0; i < samples; i++)
 	{
 		BlockNumber block = ((uint64) state->sample_point * blocks) >> 32;
-		double		share = (double) GetRecordedFreeSpace(relation, block) / MaxHeapTupleSize;
+		Size		recorded = GetRecordedFreeSpace(relation, block);
+		double		share;
 
+		/* The true value lies between it and the step below. */
+		share = (recorded - recorded % KV_AM_RECORD_STEP / 2 - reserve) / capacity;
 		state->sample_point += 0x9E3779B9;	/* the golden ratio: even coverage */
 		if (state->sample_count < SAMPLE_WINDOW)
 			state->sample_count++;
-		state->free_share += (share - state->free_share) / state->sample_count;
+		state->free_share += (Max(share, 0) - state->free_share) / state->sample_count;
 	}
 	return state->free_share * blocks + 1 <= budget * blocks + FREE_SLACK_PAGES;
 }
@@ -68,12 +74,37 @@ set_target(KvAmTarget *target, BlockNumber block, Size space, bool fresh)
 	target->fresh = fresh;
 }
 
-/* Extends the relation and makes the new page the target. */
+/*
+ * Makes a page with the wished free space the target: one that there is, else,
+ * if the heap may grow, a new one, else the emptiest that holds the row.
+ */
 static void
-extend_target(Relation relation, KvAmTarget *target)
+find_page(Relation relation, BlockNumber near, Size near_space, Size wish, Size needed, bool may_grow,
+		  KvAmTarget *target)
 {
+	for (;;)
+	{
+		Size		space;
+		BlockNumber block = kv_am_space_find(relation, near, near_space, wish, &space);
+
+		if (block != InvalidBlockNumber)
+		{
+			set_target(target, block, space, false);
+			return;
+		}
+		if (may_grow || wish == needed)
+			break;
+		wish = Max(needed, wish - Min(wish, BLCKSZ / 8));
+	}
 	target->block = kv_am_space_extend(relation, &target->space);
 	target->fresh = true;
+}
+
+/* Returns the free space with which a page saves the rows that come at once from lying on one page more. */
+static Size
+group_wish(const KvAmTarget *target, Size capacity)
+{
+	return target->group <= capacity ? target->group : target->group % capacity;
 }
 
 /* Chooses a page for the first row of a collection. */
@@ -83,27 +114,19 @@ choose_start(Relation relation, Size needed, KvAmTarget *target)
 	KvAmState  *state = kv_am_state(relation);
 	BlockNumber block = state->start_block;
 	Size		capacity = kv_am_space_capacity(relation);
-	Size		wanted = (Size) (state->returning / 2 * capacity);
+	Size		wish = (Size) (state->returning / 2 * capacity);
 	Size		space = 0;
 
-	wanted = Max(Max(needed, wanted), Min(target->group, capacity));
-
+	wish = Max(Max(needed, wish), group_wish(target, capacity));
 	if (block != InvalidBlockNumber)
 		space = kv_am_space_of_block(relation, block);
-	if (block == InvalidBlockNumber || space < wanted)
+	if (block != InvalidBlockNumber && space >= wish)
 	{
-		if (!within_budget(relation, SMALL_BUDGET))
-			wanted = needed;
-		block = kv_am_space_find(relation, block, space, wanted, &space);
-		if (block == InvalidBlockNumber)
-		{
-			extend_target(relation, target);
-			kv_am_state(relation)->start_block = target->block;
-			return;
-		}
-		kv_am_state(relation)->start_block = block;
+		set_target(target, block, space, false);
+		return;
 	}
-	set_target(target, block, space, false);
+	find_page(relation, block, space, wish, needed, within_budget(relation, APPEND_BUDGET), target);
+	kv_am_state(relation)->start_block = target->block;
 }
 
 /*
@@ -111,7 +134,7 @@ choose_start(Relation relation, Size needed, KvAmTarget *target)
  * page is full: the more of the full page was the collection's own, the more.
  */
 static Size
-overflow_wish(Relation relation, BlockNumber full, HeapTuple row, const KvAmTarget *target, bool *large)
+overflow_wish(Relation relation, BlockNumber full, HeapTuple row, const KvAmTarget *target)
 {
 	Size		capacity = kv_am_space_capacity(relation);
 	Size		own_bytes;
@@ -127,9 +150,8 @@ overflow_wish(Relation relation, BlockNumber full, HeapTuple row, const KvAmTarg
 		own_bytes = MAXALIGN(target->length) + sizeof(ItemIdData);
 	}
 	row_bytes = (double) own_bytes / own_rows;
-	growth = GROWTH * pow(own_rows, GROWTH_EXPONENT) * own_bytes;
+	growth = GROWTH * sqrt(own_rows) * own_bytes;
 	sharers = (int) (capacity / growth);
-	*large = own_bytes >= capacity / 5;
 	if (sharers <= 1)
 		return MaxHeapTupleSize - EMPTY_TOLERANCE;
 	return MaxHeapTupleSize - (Size) ((sharers - 1) * row_bytes);
@@ -140,26 +162,11 @@ static void
 choose_overflow(Relation relation, BlockNumber full, Size full_space, HeapTuple row, bool at_end,
 				Size needed, KvAmTarget *target)
 {
-	bool		large;
-	Size		wish = overflow_wish(relation, full, row, target, &large);
-	bool		rich = within_budget(relation, !at_end ? INSERT_BUDGET : large ? LARGE_BUDGET : SMALL_BUDGET);
+	Size		wish = overflow_wish(relation, full, row, target);
+	bool		may_grow = within_budget(relation, at_end ? APPEND_BUDGET : INSERT_BUDGET);
 
-	wish = Max(Max(needed, wish), Min(target->group, kv_am_space_capacity(relation)));
-	for (;;)
-	{
-		Size		space;
-		BlockNumber block = kv_am_space_find(relation, full, full_space, wish, &space);
-
-		if (block != InvalidBlockNumber)
-		{
-			set_target(target, block, space, false);
-			return;
-		}
-		if (rich || wish == needed)
-			break;
-		wish = Max(needed, wish - Min(wish, BLCKSZ / 8));
-	}
-	extend_target(relation, target);
+	wish = Max(Max(needed, wish), group_wish(target, kv_am_space_capacity(relation)));
+	find_page(relation, full, full_space, wish, needed, may_grow, target);
 }
 
 /* Chooses a page near the row's neighbour, where a page of the collection has room, or one for it to overflow to. */

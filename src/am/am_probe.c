@@ -132,6 +132,7 @@ kv_am_probe_begin(Relation relation, TupleTableSlot *slot, KvAmProbe *probe)
 	if (!make_key(slot, probe))
 		return;
 	_bt_freestack(kv_compat_bt_search(probe->index, relation, probe->key, &probe->leaf, BT_READ));
+	probe->at_end = true;
 	if (!BufferIsValid(probe->leaf))
 		return;
 

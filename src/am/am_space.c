@@ -23,9 +23,6 @@
 
 #include "am/am_internal.h"
 
-/* Free space is recorded when it crosses a multiple of this. */
-#define RECORD_STEP (BLCKSZ / 8)
-
 /* Stale entries of the free space map that a search puts right before it gives up. */
 #define MAX_STALE_ENTRIES 8
 
@@ -123,7 +120,7 @@ kv_am_space_extend(Relation relation, Size *space)
 void
 kv_am_space_record(Relation relation, BlockNumber block, Size before, Size after, bool fresh)
 {
-	if (!fresh && before / RECORD_STEP == after / RECORD_STEP)
+	if (!fresh && before / KV_AM_RECORD_STEP == after / KV_AM_RECORD_STEP)
 		return;
 	RecordPageWithFreeSpace(relation, block, after);
 	if (fresh && block >= ONE_BOTTOM_PAGE)
