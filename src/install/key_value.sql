@@ -243,3 +243,13 @@ CREATE FUNCTION kv.delete_item(table_name regclass, key jsonb, condition text = 
 							   on_condition_failure text = 'raise') RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'kv_delete_item_sql' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION kv.delete_item(regclass, jsonb, text, jsonb, jsonb, text, text, text) IS 'deletes an item; one that is not there is no error';
+
+/* ---- operation: batches and transactions ---- */
+
+CREATE FUNCTION kv.batch_write_item(request jsonb) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'kv_batch_write_item_sql' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION kv.batch_write_item(jsonb) IS 'puts and deletes up to 25 items: {"table": [{"PutRequest": {"Item": ..}}, {"DeleteRequest": {"Key": ..}}]}';
+
+CREATE FUNCTION kv.batch_get_item(request jsonb) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'kv_batch_get_item_sql' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION kv.batch_get_item(jsonb) IS 'up to 100 items by their keys: {"table": {"Keys": [..]}}';

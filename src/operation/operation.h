@@ -125,4 +125,18 @@ extern Jsonb *kv_operation_put(const KvWriteRequest *request);
 extern Jsonb *kv_operation_update(const KvWriteRequest *request);
 extern Jsonb *kv_operation_delete(const KvWriteRequest *request);
 
+/* --- operation_batch_write.c, operation_batch_get.c: many items, each for itself --- */
+
+#define KV_MAX_BATCH_WRITES		25
+#define KV_MAX_BATCH_GETS		100
+#define KV_MAX_BATCH_GET_BYTES	(16 * 1024 * 1024)	/* of the items read, by kv_item_size */
+
+/*
+ * The request and the answer have the shapes of DynamoDB's API, with plain
+ * JSON items; the request may do without the RequestItems around it.  It is
+ * read and checked as a whole before the first item is touched.
+ */
+extern Jsonb *kv_operation_batch_write(Jsonb *request);
+extern Jsonb *kv_operation_batch_get(Jsonb *request);
+
 #endif							/* KV_OPERATION_OPERATION_H */

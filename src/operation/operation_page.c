@@ -15,6 +15,7 @@
 #include "utils/fmgrprotos.h"
 
 #include "base/compat.h"
+#include "operation/operation_json.h"
 #include "operation/operation_read.h"
 
 #define KV_READ_UNIT_BYTES	4096
@@ -37,43 +38,6 @@ append_item(ItemList *list, Jsonb *item)
 		list->item = repalloc_huge(list->item, sizeof(Jsonb *) * list->capacity);
 	}
 	list->item[list->count++] = item;
-}
-
-/*
- * Returns the items as one jsonb array.
- *
- * The containers are copied as they are behind the array's entries, aligned
- * as convertJsonbArray in jsonb_util.c does; pushing them as values would
- * take each apart and put it together again.
- */
-static Jsonb *
-items_to_array(const ItemList *list)
-{
-	Size		length = VARHDRSZ + sizeof(uint32) + sizeof(JEntry) * list->count;
-	Jsonb	   *array;
-	char	   *data;
-	uint32		offset = 0;
-
-	for (int i = 0; i < list->count; i++)
-		length = INTALIGN(length) + VARSIZE(list->item[i]) - VARHDRSZ;
-
-	array = palloc0(length);
-	SET_VARSIZE(array, length);
-	array->root.header = JB_FARRAY | list->count;
-	data = (char *) &array->root.children[list->count];
-
-	for (int i = 0; i < list->count; i++)
-	{
-		uint32		item_length = VARSIZE(list->item[i]) - VARHDRSZ;
-		uint32		start = INTALIGN(offset);
-		uint32		end = start + item_length;
-
-		memcpy(data + start, &list->item[i]->root, item_length);
-		array->root.children[i] = JENTRY_ISCONTAINER |
-			((i % JB_OFFSET_STRIDE) == 0 ? (end | JENTRY_HAS_OFF) : end - offset);
-		offset = end;
-	}
-	return array;
 }
 
 /* Returns the read units for so many bytes: one per started 4 KB and at least one, half if eventually consistent. */
@@ -117,7 +81,7 @@ kv_operation_page(const KvReadRequest *request, KvPage *page)
 	}
 	kv_read_end(read);
 
-	page->items = items_to_array(&list);
+	page->items = kv_json_array(list.item, list.count);
 	page->count = list.count;
 	page->consumed_capacity = read_units(bytes, request->consistent_read);
 }

@@ -21,6 +21,7 @@
 
 #include "base/compat.h"
 #include "base/errors.h"
+#include "operation/operation_json.h"
 #include "operation/operation_write.h"
 
 static const char *const verb_names[] = {
@@ -203,16 +204,6 @@ take_returned(KvWrite *write, const KvItemView *old, const KvItemView *new)
 	}
 }
 
-/* Returns an object without attributes. */
-static Jsonb *
-empty_rest(void)
-{
-	JsonbParseState *state = NULL;
-
-	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
-	return JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL));
-}
-
 /* Fills the item that a put or update makes of the old one; false if it leaves what is there as it is. */
 bool
 kv_write_make_item(const KvWrite *write, const KvItemView *old, KvItemView *new)
@@ -239,7 +230,7 @@ kv_write_make_item(const KvWrite *write, const KvItemView *old, KvItemView *new)
 		kv_item_check_size(new);
 	}
 	else
-		new->rest = empty_rest();
+		new->rest = kv_json_empty_object();
 	return true;
 }
 
@@ -337,23 +328,10 @@ raise_condition_failed(const KvWrite *write)
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_CONDITION_FAILED),
 			 errmsg("condition failed for key %s of table \"%s\"",
-					JsonbToCString(NULL, &key->root, VARSIZE(key)),
+					kv_json_text(key),
 					get_rel_name(write->table->relid)),
 			 write->returned ?
-			 errdetail_internal("%s", JsonbToCString(NULL, &write->returned->root, VARSIZE(write->returned))) : 0));
-}
-
-/* Adds a member to an object under construction. */
-static void
-add_member(JsonbParseState **state, const char *name, JsonbValue *value)
-{
-	JsonbValue	key;
-
-	key.type = jbvString;
-	key.val.string.val = (char *) name;
-	key.val.string.len = strlen(name);
-	pushJsonbValue(state, WJB_KEY, &key);
-	pushJsonbValue(state, WJB_VALUE, value);
+			 errdetail_internal("%s", kv_json_text(write->returned)) : 0));
 }
 
 /* Returns the answer of a caller who wants a failed condition returned. */
@@ -366,19 +344,14 @@ make_envelope(const KvWrite *write)
 	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
 	value.type = jbvBool;
 	value.val.boolean = write->outcome == KV_OUTCOME_DONE;
-	add_member(&state, "applied", &value);
+	kv_json_add(&state, "applied", &value);
 	if (write->outcome == KV_OUTCOME_SUPPRESSED)
 	{
 		value.val.boolean = true;
-		add_member(&state, "suppressed", &value);
+		kv_json_add(&state, "suppressed", &value);
 	}
 	if (write->returned)
-	{
-		value.type = jbvBinary;
-		value.val.binary.data = &write->returned->root;
-		value.val.binary.len = VARSIZE(write->returned) - VARHDRSZ;
-		add_member(&state, write->outcome == KV_OUTCOME_DONE ? "attributes" : "item", &value);
-	}
+		kv_json_add_jsonb(&state, write->outcome == KV_OUTCOME_DONE ? "attributes" : "item", write->returned);
 	return JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL));
 }
 

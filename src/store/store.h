@@ -90,10 +90,14 @@ extern void kv_store_get_begin(KvTable *table, int leaf, KvPoint *point);
 
 /*
  * Reads the row of a key in the leaf.  True: the view is filled as by
- * kv_store_view and good until the next read or kv_store_get_end.
+ * kv_store_view and good until the row is released, which has to come before
+ * the next read and before CurrentMemoryContext is reset.
  */
 extern bool kv_store_get(KvTable *table, const Datum *key, Snapshot snapshot,
 						 KvPoint *point, KvItemView *view);
+extern void kv_store_get_release(KvPoint *point);
+
+/* Releases the row and the leaf. */
 extern void kv_store_get_end(KvPoint *point);
 
 /* --- store_writer.c: one leaf, open for writing --- */

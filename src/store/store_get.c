@@ -136,8 +136,8 @@ kv_store_get_begin(KvTable *table, int leaf, KvPoint *point)
 }
 
 /* Releases the row read last. */
-static inline void
-release_row(KvPoint *point)
+void
+kv_store_get_release(KvPoint *point)
 {
 	if (BufferIsValid(point->buffer))
 		ReleaseBuffer(point->buffer);
@@ -154,7 +154,7 @@ kv_store_get(KvTable *table, const Datum *key, Snapshot snapshot, KvPoint *point
 	bool		scan = true;
 	bool		found = false;
 
-	release_row(point);
+	Assert(!BufferIsValid(point->buffer) && point->cursor == NULL);
 	if (likely(IsMVCCSnapshot(snapshot) && !IsolationIsSerializable() && is_heap(point->heap)))
 		found = probe_row(table, key, snapshot, point, &scan);
 	if (found)
@@ -169,7 +169,7 @@ kv_store_get(KvTable *table, const Datum *key, Snapshot snapshot, KvPoint *point
 void
 kv_store_get_end(KvPoint *point)
 {
-	release_row(point);
+	kv_store_get_release(point);
 	index_close(point->index, NoLock);
 	table_close(point->heap, NoLock);
 }

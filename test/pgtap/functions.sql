@@ -47,6 +47,8 @@ SELECT set_eq(
 		'exclusive_start_key jsonb DEFAULT NULL::jsonb, consistent_read boolean DEFAULT false, segment integer DEFAULT NULL::integer, '
 		'total_segments integer DEFAULT NULL::integer, page_size integer DEFAULT NULL::integer, OUT items jsonb, OUT count integer, '
 		'OUT scanned_count integer, OUT last_evaluated_key jsonb, OUT consumed_capacity numeric', 'record'),
+	('batch_write_item', 'request jsonb', 'jsonb'),
+	('batch_get_item', 'request jsonb', 'jsonb'),
 	('item_size', 'item jsonb', 'bigint'),
 	('from_dynamodb_json', 'typed_item jsonb', 'jsonb'),
 	('to_dynamodb_json', 'item jsonb', 'jsonb')$$,
@@ -55,7 +57,8 @@ SELECT set_eq(
 -- What writes is volatile, what reads a table stable, what only computes immutable.
 SELECT set_eq(
 	$$SELECT name FROM function WHERE volatility = 'volatile'$$,
-	ARRAY['create_table', 'drop_table', 'put_item', 'update_item', 'delete_item', 'key_value_am_handler'], 'what writes is volatile');
+	ARRAY['create_table', 'drop_table', 'put_item', 'update_item', 'delete_item', 'batch_write_item',
+		'key_value_am_handler'], 'what writes is volatile');
 SELECT set_eq(
 	$$SELECT name FROM function WHERE volatility = 'immutable'$$,
 	ARRAY['item_size', 'from_dynamodb_json', 'to_dynamodb_json', 'xxh3_text', 'xxh3_numeric', 'xxh3_bytea'], 'what only computes is immutable');

@@ -1,0 +1,244 @@
+/*
+ * operation_batch_get.c
+ *	  kv.batch_get_item: up to 100 items by their keys.
+ *
+ * Items come in no promised order and carry their keys unless a projection
+ * leaves them out; an item that does not exist is just absent.  What does not
+ * fit into the answer is named as unprocessed.
+ *
+ * Source of the rules: DynamoDB API reference, BatchGetItem.
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "base/errors.h"
+#include "expression/expression.h"
+#include "operation/operation_json.h"
+#include "operation/operation_request.h"
+
+/* The keys of one table. */
+typedef struct TablePart
+{
+	JsonbValue	name;
+	JsonbContainer *request;	/* as it was given */
+	KvTable    *table;
+	KvProjection *projection;	/* NULL: whole items */
+} TablePart;
+
+/* A batch. */
+typedef struct Batch
+{
+	KvRequestTables tables;
+	KvRequestContext context;
+	int			part_count;
+	TablePart  *part;
+	int			count;
+	KvRequestKey key[KV_MAX_BATCH_GETS];
+	Jsonb	   *key_json[KV_MAX_BATCH_GETS];
+	int			part_of[KV_MAX_BATCH_GETS];
+	bool		processed[KV_MAX_BATCH_GETS];
+	Jsonb	   *item[KV_MAX_BATCH_GETS];	/* NULL: there is none */
+	int64		bytes;			/* read so far */
+} Batch;
+
+/* Members of the request where it is wrapped as in the API. */
+enum
+{
+	REQUEST_ITEMS,
+	REQUEST_MEMBERS = 2
+};
+static const KvMember request_members[REQUEST_MEMBERS] = {
+	[REQUEST_ITEMS] = {"RequestItems", KV_MEMBER_OBJECT, true},
+	{"ReturnConsumedCapacity", KV_MEMBER_NONE, false}
+};
+
+/* Members of what is asked of one table. */
+enum
+{
+	PART_KEYS,
+	PART_PROJECTION,
+	PART_NAMES,
+	PART_CONSISTENT_READ,
+	PART_MEMBERS
+};
+static const KvMember part_members[PART_MEMBERS] = {
+	[PART_KEYS] = {"Keys", KV_MEMBER_ARRAY, true},
+	[PART_PROJECTION] = {"ProjectionExpression", KV_MEMBER_STRING, false},
+	[PART_NAMES] = {"ExpressionAttributeNames", KV_MEMBER_OBJECT, false},
+	[PART_CONSISTENT_READ] = {"ConsistentRead", KV_MEMBER_BOOLEAN, false}
+};
+
+/* Reads one key. */
+static void
+read_key(Batch *batch, int part, const JsonbValue *value)
+{
+	KvRequestKey *key = &batch->key[batch->count];
+
+	if (kv_request_object(value) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("key is not an object")));
+	batch->key_json[batch->count] = JsonbValueToJsonb(unconstify(JsonbValue *, value));
+	batch->part_of[batch->count] = part;
+	key->table = batch->part[part].table;
+	kv_key_from_json(&key->table->key, batch->key_json[batch->count], key->key);
+	key->leaf = kv_table_route(key->table, key->key[0]);
+	key->number = batch->count++;
+}
+
+/* Reads what is asked of one table. */
+static void
+read_part(Batch *batch, const JsonbValue *name, const JsonbValue *value)
+{
+	TablePart  *part = &batch->part[batch->part_count];
+	KvMemberValue member[PART_MEMBERS];
+	KvPlaceholders *placeholders;
+	KvRequestWalk walk;
+
+	part->name = *name;
+	part->request = kv_request_object(value);
+	if (part->request == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("reads of table \"%.*s\" are not an object",
+						name->val.string.len, name->val.string.val)));
+	kv_request_read(part->request, "request", part_members, PART_MEMBERS, member);
+	part->table = kv_request_table(&batch->tables, name->val.string.val, name->val.string.len);
+	kv_table_check_rights(part->table, ACL_SELECT);
+
+	placeholders = kv_placeholders_create(member[PART_NAMES].object, NULL);
+	if (member[PART_PROJECTION].string)
+		part->projection = kv_projection_bind(member[PART_PROJECTION].string, placeholders, &part->table->key);
+	kv_placeholders_check_used(placeholders);
+
+	kv_request_check_count("keys", batch->count + JsonContainerSize(member[PART_KEYS].array), KV_MAX_BATCH_GETS);
+	kv_request_walk_start(&walk, member[PART_KEYS].array);
+	while (kv_request_walk_next(&walk))
+	{
+		batch->context.number = batch->count + 1;
+		read_key(batch, batch->part_count, &walk.value);
+	}
+	batch->context.number = 0;
+	batch->part_count++;
+}
+
+/* Reads the whole request. */
+static void
+read_request(Batch *batch, Jsonb *request)
+{
+	JsonbContainer *tables = kv_request_unwrap(request, request_members, REQUEST_MEMBERS);
+	KvRequestWalk walk;
+
+	batch->part = palloc0(sizeof(TablePart) * JsonContainerSize(tables));
+	kv_request_walk_start(&walk, tables);
+	while (kv_request_walk_next(&walk))
+		read_part(batch, &walk.name, &walk.value);
+	kv_request_check_count("keys", batch->count, KV_MAX_BATCH_GETS);
+}
+
+/* Takes an item that was read, unless the answer is full. */
+static bool
+take_item(void *argument, int number, const KvItemView *view)
+{
+	Batch	   *batch = argument;
+
+	if (view)
+	{
+		KvProjection *projection = batch->part[batch->part_of[number]].projection;
+
+		batch->bytes += kv_item_size(view);
+		if (batch->bytes > KV_MAX_BATCH_GET_BYTES)
+			return false;
+		batch->item[number] = projection ? kv_projection_apply(projection, view) : kv_item_join(view);
+	}
+	batch->processed[number] = true;
+	return true;
+}
+
+/* Returns the items by table, in the order of the request. */
+static Jsonb *
+make_responses(const Batch *batch)
+{
+	KvJsonMember *members = palloc(sizeof(KvJsonMember) * batch->part_count);
+	Jsonb	   *items[KV_MAX_BATCH_GETS];
+	int			number = 0;
+
+	for (int i = 0; i < batch->part_count; i++)
+	{
+		int			count = 0;
+
+		for (; number < batch->count && batch->part_of[number] == i; number++)
+			if (batch->item[number])
+				items[count++] = batch->item[number];
+		members[i].name = batch->part[i].name.val.string.val;
+		members[i].name_length = batch->part[i].name.val.string.len;
+		members[i].value = kv_json_array(items, count);
+	}
+	return kv_json_object(members, batch->part_count);
+}
+
+/* Returns what was asked of one table with the keys that were not processed; NULL if there are none. */
+static Jsonb *
+make_unprocessed_part(const Batch *batch, int part)
+{
+	JsonbParseState *state = NULL;
+	Jsonb	   *keys[KV_MAX_BATCH_GETS];
+	KvRequestWalk walk;
+	int			count = 0;
+
+	for (int i = 0; i < batch->count; i++)
+		if (batch->part_of[i] == part && !batch->processed[i])
+			keys[count++] = batch->key_json[i];
+	if (count == 0)
+		return NULL;
+
+	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	kv_json_add_jsonb(&state, part_members[PART_KEYS].name, kv_json_array(keys, count));
+	kv_request_walk_start(&walk, batch->part[part].request);
+	while (kv_request_walk_next(&walk))
+	{
+		if (kv_request_array(&walk.value))
+			continue;
+		pushJsonbValue(&state, WJB_KEY, &walk.name);
+		pushJsonbValue(&state, WJB_VALUE, &walk.value);
+	}
+	return JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL));
+}
+
+/* Returns what was not processed, by table. */
+static Jsonb *
+make_unprocessed(const Batch *batch)
+{
+	KvJsonMember *members = palloc(sizeof(KvJsonMember) * batch->part_count);
+	int			count = 0;
+
+	for (int i = 0; i < batch->part_count; i++)
+	{
+		Jsonb	   *part = make_unprocessed_part(batch, i);
+
+		if (part == NULL)
+			continue;
+		members[count].name = batch->part[i].name.val.string.val;
+		members[count].name_length = batch->part[i].name.val.string.len;
+		members[count++].value = part;
+	}
+	return kv_json_object(members, count);
+}
+
+/* Reads the items. */
+Jsonb *
+kv_operation_batch_get(Jsonb *request)
+{
+	Batch	   *batch = palloc0(sizeof(Batch));
+	KvJsonMember members[2] = {{"Responses", strlen("Responses")}, {"UnprocessedKeys", strlen("UnprocessedKeys")}};
+
+	batch->tables.lockmode = AccessShareLock;
+	kv_request_context_push(&batch->context, "key");
+	read_request(batch, request);
+	kv_request_context_pop(&batch->context);
+	kv_request_sort(batch->key, batch->count, "keys");
+	kv_request_read_items(batch->key, batch->count, take_item, batch);
+	members[0].value = make_responses(batch);
+	members[1].value = make_unprocessed(batch);
+	return kv_json_object(members, 2);
+}

@@ -1,0 +1,260 @@
+/*
+ * operation_request.c
+ *	  Reading requests in DynamoDB's shapes.
+ *
+ * Source of the names: DynamoDB API reference, BatchWriteItem, BatchGetItem,
+ * TransactWriteItems and TransactGetItems.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+
+#include "base/compat.h"
+#include "base/errors.h"
+#include "operation/operation_request.h"
+#include "operation/operation_write.h"
+
+/* How much of a foreign name goes into a message. */
+#define SHOWN_NAME_LENGTH 100
+
+/* A table by the name that a request gives it. */
+typedef struct OpenedTable
+{
+	const char *name;
+	int			length;
+	KvTable    *table;
+} OpenedTable;
+
+static const char *const kind_names[] = {
+	[KV_MEMBER_STRING] = "a string",
+	[KV_MEMBER_BOOLEAN] = "true or false",
+	[KV_MEMBER_OBJECT] = "an object",
+	[KV_MEMBER_ARRAY] = "an array",
+	[KV_MEMBER_NONE] = "the string NONE"
+};
+
+/* Starts a walk over an object or array. */
+void
+kv_request_walk_start(KvRequestWalk *walk, JsonbContainer *container)
+{
+	walk->iterator = JsonbIteratorInit(container);
+	(void) JsonbIteratorNext(&walk->iterator, &walk->value, true);
+}
+
+/* Goes to the next member or element; false at the end. */
+bool
+kv_request_walk_next(KvRequestWalk *walk)
+{
+	JsonbIteratorToken token = JsonbIteratorNext(&walk->iterator, &walk->name, true);
+
+	if (token == WJB_ELEM)
+	{
+		walk->value = walk->name;
+		return true;
+	}
+	if (token != WJB_KEY)
+		return false;
+	(void) JsonbIteratorNext(&walk->iterator, &walk->value, true);
+	return true;
+}
+
+/* Returns the container of a value, or NULL if it is no object. */
+JsonbContainer *
+kv_request_object(const JsonbValue *value)
+{
+	if (value->type == jbvBinary && JsonContainerIsObject(value->val.binary.data))
+		return value->val.binary.data;
+	return NULL;
+}
+
+/* Returns the container of a value, or NULL if it is no array. */
+JsonbContainer *
+kv_request_array(const JsonbValue *value)
+{
+	if (value->type == jbvBinary && JsonContainerIsArray(value->val.binary.data))
+		return value->val.binary.data;
+	return NULL;
+}
+
+/* Raises the error for a member that an object may not have. */
+static void
+refuse_member(const JsonbValue *name, const char *what, const KvMember *members, int count)
+{
+	StringInfoData known;
+
+	initStringInfo(&known);
+	for (int i = 0; i < count; i++)
+		appendStringInfo(&known, "%s%s", i == 0 ? "" : i == count - 1 ? " and " : ", ", members[i].name);
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_VALIDATION),
+			 errmsg("%s has the unknown member \"%.*s\"", what,
+					pg_mbcliplen(name->val.string.val, name->val.string.len, SHOWN_NAME_LENGTH),
+					name->val.string.val),
+			 errdetail("Its members are %s.", known.data)));
+}
+
+/* Raises the error for a member of the wrong kind. */
+static void
+refuse_kind(const KvMember *member, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_VALIDATION),
+			 errmsg("%s of %s must be %s", member->name, what, kind_names[member->kind])));
+}
+
+/* Reads one value; false if it is not of the kind. */
+static bool
+read_value(const JsonbValue *value, KvMemberKind kind, KvMemberValue *result)
+{
+	switch (kind)
+	{
+		case KV_MEMBER_NONE:
+			return value->type == jbvString && value->val.string.len == 4 &&
+				memcmp(value->val.string.val, "NONE", 4) == 0;
+		case KV_MEMBER_STRING:
+			if (value->type != jbvString)
+				return false;
+			result->string = cstring_to_text_with_len(value->val.string.val, value->val.string.len);
+			return true;
+		case KV_MEMBER_BOOLEAN:
+			if (value->type != jbvBool)
+				return false;
+			result->boolean = value->val.boolean;
+			return true;
+		case KV_MEMBER_OBJECT:
+			if (kv_request_object(value) == NULL)
+				return false;
+			result->object = JsonbValueToJsonb(unconstify(JsonbValue *, value));
+			return true;
+		default:
+			result->array = kv_request_array(value);
+			return result->array != NULL;
+	}
+}
+
+/* Reads the members of an object. */
+void
+kv_request_read(JsonbContainer *object, const char *what, const KvMember *members, int count, KvMemberValue *values)
+{
+	KvRequestWalk walk;
+	bool		given[16] = {false};
+
+	Assert(count <= lengthof(given));
+	memset(values, 0, sizeof(KvMemberValue) * count);
+	kv_request_walk_start(&walk, object);
+	while (kv_request_walk_next(&walk))
+	{
+		int			i;
+
+		for (i = 0; i < count; i++)
+			if (strlen(members[i].name) == walk.name.val.string.len &&
+				memcmp(members[i].name, walk.name.val.string.val, walk.name.val.string.len) == 0)
+				break;
+		if (i == count)
+			refuse_member(&walk.name, what, members, count);
+		if (walk.value.type == jbvNull)
+			continue;
+		if (!read_value(&walk.value, members[i].kind, &values[i]))
+			refuse_kind(&members[i], what);
+		given[i] = true;
+	}
+
+	for (int i = 0; i < count; i++)
+		if (members[i].required && !given[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_KV_VALIDATION),
+					 errmsg("%s has no %s", what, members[i].name)));
+}
+
+/* Returns the tables of a batch. */
+JsonbContainer *
+kv_request_unwrap(Jsonb *request, const KvMember *members, int count)
+{
+	KvMemberValue value[8];
+	JsonbValue	wrapped;
+
+	Assert(count <= lengthof(value));
+	if (!JB_ROOT_IS_OBJECT(request))
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("request is not an object"),
+				 errhint("It has a member for each table, or one called %s that has.", members[0].name)));
+	if (getKeyJsonValueFromContainer(&request->root, members[0].name, strlen(members[0].name), &wrapped) == NULL)
+		return &request->root;
+	kv_request_read(&request->root, "request", members, count, value);
+	return &value[0].object->root;
+}
+
+/* Raises an error unless a request holds at least one and at most limit of something. */
+void
+kv_request_check_count(const char *what, int count, int limit)
+{
+	if (count < 1 || count > limit)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("request has %d %s", count, what),
+				 errdetail("It must have at least 1 and at most %d.", limit)));
+}
+
+/* Returns the table that the name means. */
+KvTable *
+kv_request_table(KvRequestTables *tables, const char *name, int length)
+{
+	ListCell   *cell;
+	OpenedTable *opened;
+	Oid			relid;
+
+	foreach(cell, tables->opened)
+	{
+		opened = lfirst(cell);
+		if (opened->length == length && memcmp(opened->name, name, length) == 0)
+			return opened->table;
+	}
+
+	opened = palloc(sizeof(OpenedTable));
+	opened->name = pnstrdup(name, length);
+	opened->length = length;
+	relid = DatumGetObjectId(DirectFunctionCall1(regclassin, CStringGetDatum(opened->name)));
+	if (tables->function)
+		kv_write_check_allowed(tables->function, relid);
+	opened->table = kv_table_open(relid, tables->lockmode);
+	tables->opened = lappend(tables->opened, opened);
+	return opened->table;
+}
+
+/* Error context callback: says in which part of the request an error is. */
+static void
+say_context(void *argument)
+{
+	KvRequestContext *context = argument;
+
+	if (context->number == 0)
+		return;
+	if (context->verb)
+		errcontext("%s %d (%s)", context->what, context->number, context->verb);
+	else
+		errcontext("%s %d", context->what, context->number);
+}
+
+/* Starts saying in which part of the request an error is. */
+void
+kv_request_context_push(KvRequestContext *context, const char *what)
+{
+	context->callback.callback = say_context;
+	context->callback.arg = context;
+	context->callback.previous = error_context_stack;
+	context->what = what;
+	context->number = 0;
+	context->verb = NULL;
+	error_context_stack = &context->callback;
+}
+
+/* Stops it. */
+void
+kv_request_context_pop(KvRequestContext *context)
+{
+	error_context_stack = context->callback.previous;
+}

@@ -1,0 +1,128 @@
+/*
+ * operation_request.h
+ *	  Reading requests in DynamoDB's shapes, and working on their keys in
+ *	  order: private to the room.
+ *
+ * Names are those of DynamoDB's API reference.  A member that is null counts
+ * as not given; one that the API does not know is refused by name.
+ */
+#ifndef KV_OPERATION_OPERATION_REQUEST_H
+#define KV_OPERATION_OPERATION_REQUEST_H
+
+#include "operation/operation.h"
+#include "store/store.h"
+
+/* --- operation_request.c --- */
+
+typedef enum KvMemberKind
+{
+	KV_MEMBER_STRING,
+	KV_MEMBER_BOOLEAN,
+	KV_MEMBER_OBJECT,
+	KV_MEMBER_ARRAY,
+	KV_MEMBER_NONE				/* a string that must be NONE: what else it may be is not supported */
+} KvMemberKind;
+
+/* A member that an object of a request may have. */
+typedef struct KvMember
+{
+	const char *name;
+	KvMemberKind kind;
+	bool		required;
+} KvMember;
+
+/* Its value; all zero: not given. */
+typedef union KvMemberValue
+{
+	text	   *string;
+	bool		boolean;
+	Jsonb	   *object;			/* a copy */
+	JsonbContainer *array;		/* inside the request */
+} KvMemberValue;
+
+/* Reads the members of an object, in the order of the table; what names the object in messages. */
+extern void kv_request_read(JsonbContainer *object, const char *what,
+							const KvMember *members, int count, KvMemberValue *values);
+
+/*
+ * Returns the tables of a batch: the request itself, an object of tables, or
+ * that which is wrapped as in the API; its members are described, that of the
+ * tables first.
+ */
+extern JsonbContainer *kv_request_unwrap(Jsonb *request, const KvMember *members, int count);
+
+/* A walk over the members of an object or the elements of an array. */
+typedef struct KvRequestWalk
+{
+	JsonbIterator *iterator;
+	JsonbValue	name;			/* of an object's member */
+	JsonbValue	value;
+} KvRequestWalk;
+
+extern void kv_request_walk_start(KvRequestWalk *walk, JsonbContainer *container);
+extern bool kv_request_walk_next(KvRequestWalk *walk);
+
+/* Returns the container of a value, or NULL if it is no object (array: no array). */
+extern JsonbContainer *kv_request_object(const JsonbValue *value);
+extern JsonbContainer *kv_request_array(const JsonbValue *value);
+
+/* Raises an error unless a request holds at least one and at most limit of something. */
+extern void kv_request_check_count(const char *what, int count, int limit);
+
+/* Tables of one request, each looked up once by its name. */
+typedef struct KvRequestTables
+{
+	LOCKMODE	lockmode;
+	const char *function;		/* writes: the caller, for messages; NULL: reads */
+	List	   *opened;
+} KvRequestTables;
+
+/* Returns the table that the name means, read as regclass reads it; opened as kv_table_open does. */
+extern KvTable *kv_request_table(KvRequestTables *tables, const char *name, int length);
+
+/* An error in one part of a request says in its context which one. */
+typedef struct KvRequestContext
+{
+	ErrorContextCallback callback;
+	const char *what;			/* "action" */
+	int			number;			/* from 1; 0: none as yet */
+	const char *verb;			/* NULL: not known as yet */
+} KvRequestContext;
+
+extern void kv_request_context_push(KvRequestContext *context, const char *what);
+extern void kv_request_context_pop(KvRequestContext *context);
+
+/* --- operation_keys.c --- */
+
+/* The key of one part of a request, and the leaf that it lies in. */
+typedef struct KvRequestKey
+{
+	KvTable    *table;
+	int			leaf;
+	Datum		key[KV_MAX_KEYS];
+	int			number;			/* of the part, from 0 */
+} KvRequestKey;
+
+/* Tells whether two keys lie in one leaf. */
+static inline bool
+kv_request_same_leaf(const KvRequestKey *a, const KvRequestKey *b)
+{
+	return a->table == b->table && a->leaf == b->leaf;
+}
+
+/*
+ * Puts keys into the one order in which rows are locked: by table, leaf and
+ * key.  Two equal ones are an error; what names the parts in messages.
+ */
+extern void kv_request_sort(KvRequestKey *keys, int count, const char *what);
+
+/*
+ * Takes one item that was read; view is NULL if there is none and good for
+ * this call only.  False: read no more.
+ */
+typedef bool (*KvTakeItem) (void *argument, int number, const KvItemView *view);
+
+/* Reads the items of sorted keys with the active snapshot, leaf by leaf. */
+extern void kv_request_read_items(const KvRequestKey *keys, int count, KvTakeItem take, void *argument);
+
+#endif							/* KV_OPERATION_OPERATION_REQUEST_H */
