@@ -12,6 +12,8 @@
 
 PG_FUNCTION_INFO_V1(kv_batch_write_item_sql);
 PG_FUNCTION_INFO_V1(kv_batch_get_item_sql);
+PG_FUNCTION_INFO_V1(kv_transact_write_items_sql);
+PG_FUNCTION_INFO_V1(kv_transact_get_items_sql);
 
 /* Returns the request, which all functions take first. */
 static Jsonb *
@@ -36,4 +38,21 @@ Datum
 kv_batch_get_item_sql(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_JSONB_P(kv_operation_batch_get(get_request(fcinfo)));
+}
+
+/* kv.transact_write_items(): writes and checks, all or none. */
+Datum
+kv_transact_write_items_sql(PG_FUNCTION_ARGS)
+{
+	Jsonb	   *request = get_request(fcinfo);
+	text	   *token = PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1);
+
+	PG_RETURN_JSONB_P(kv_operation_transact_write(request, token));
+}
+
+/* kv.transact_get_items(): items as they are at one moment. */
+Datum
+kv_transact_get_items_sql(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_JSONB_P(kv_operation_transact_get(get_request(fcinfo)));
 }

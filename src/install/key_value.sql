@@ -253,3 +253,27 @@ COMMENT ON FUNCTION kv.batch_write_item(jsonb) IS 'puts and deletes up to 25 ite
 CREATE FUNCTION kv.batch_get_item(request jsonb) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'kv_batch_get_item_sql' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION kv.batch_get_item(jsonb) IS 'up to 100 items by their keys: {"table": {"Keys": [..]}}';
+
+CREATE FUNCTION kv.transact_write_items(request jsonb, client_request_token text = NULL) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'kv_transact_write_items_sql' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION kv.transact_write_items(jsonb, text) IS 'up to 100 actions, all or none: [{"Put": {"TableName": "t", "Item": {..}}}, {"Update": ..}, {"Delete": ..}, {"ConditionCheck": ..}]';
+
+CREATE FUNCTION kv.transact_get_items(request jsonb) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'kv_transact_get_items_sql' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION kv.transact_get_items(jsonb) IS 'up to 100 items as they are at one moment: [{"Get": {"TableName": "t", "Key": {..}}}]';
+
+/* Written by kv.transact_write_items alone, with nobody's rights (src/operation/operation_token.c). */
+CREATE TABLE kv.request_tokens (
+	role oid NOT NULL,
+	token text COLLATE "C" NOT NULL,
+	request_hash bytea NOT NULL,
+	created_at timestamptz NOT NULL,
+	CONSTRAINT request_tokens_pkey PRIMARY KEY (role, token)
+);
+CREATE INDEX request_tokens_created_at ON kv.request_tokens (created_at);
+REVOKE ALL ON kv.request_tokens FROM PUBLIC;
+COMMENT ON TABLE kv.request_tokens IS 'client request tokens of the last ten minutes, and older ones that no call has removed yet';
+COMMENT ON COLUMN kv.request_tokens.role IS 'role that used the token';
+COMMENT ON COLUMN kv.request_tokens.token IS 'client_request_token of kv.transact_write_items';
+COMMENT ON COLUMN kv.request_tokens.request_hash IS 'XXH3 hash of the request, 128 bits';
+COMMENT ON COLUMN kv.request_tokens.created_at IS 'when the token was used';

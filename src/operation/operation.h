@@ -139,4 +139,23 @@ extern Jsonb *kv_operation_delete(const KvWriteRequest *request);
 extern Jsonb *kv_operation_batch_write(Jsonb *request);
 extern Jsonb *kv_operation_batch_get(Jsonb *request);
 
+/* --- operation_transact_write.c, operation_transact_get.c: many items, all or none --- */
+
+#define KV_MAX_TRANSACT_ACTIONS	100
+#define KV_MAX_TRANSACT_BYTES	(4 * 1024 * 1024)	/* of the items written or read, by kv_item_size */
+
+/*
+ * Writes and checks items as one: if a condition does not hold, nothing is
+ * written and the error is KV002, whose DETAIL is a JSON array of reasons in
+ * the order of the actions.  Standing in the way of other transactions is
+ * KV003.  With a token that has been used for the same request in the last
+ * ten minutes nothing happens; for another request it is KV004.
+ *
+ * Such transactions are serializable among themselves and cannot deadlock.
+ */
+extern Jsonb *kv_operation_transact_write(Jsonb *request, text *token);
+
+/* Reads items of one moment. */
+extern Jsonb *kv_operation_transact_get(Jsonb *request);
+
 #endif							/* KV_OPERATION_OPERATION_H */

@@ -300,6 +300,7 @@ kv_writer_reserve(KvWriter *writer)
 	TM_FailureData failure;
 	ItemPointerData tid;
 	bool		conflict = false;
+	List	   *conflicts;
 
 	/* a key that no row can have stays absent by itself */
 	if (long_entry_size(writer, writer->key) > KV_COMPAT_BT_MAX_ITEM_SIZE)
@@ -311,8 +312,11 @@ kv_writer_reserve(KvWriter *writer)
 		kv_am_hint_neighbour(writer->heap, &writer->neighbour.row);
 	table_tuple_insert(writer->heap, writer->next, writer->estate->es_output_cid,
 					   TABLE_INSERT_NO_LOGICAL, NULL);
-	(void) kv_compat_insert_index_tuples(writer->target, writer->next, writer->estate,
-										 false, true, &conflict, writer->arbiter);
+	/* of another unique index it may be a duplicate: the row will not stay */
+	conflicts = kv_compat_insert_index_tuples(writer->target, writer->next, writer->estate,
+											  false, true, &conflict, NIL);
+	conflict = list_member_oid(conflicts, linitial_oid(writer->arbiter));
+	list_free(conflicts);
 	writer->wrote = true;
 
 	tid = writer->next->tts_tid;

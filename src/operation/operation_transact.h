@@ -1,0 +1,81 @@
+/*
+ * operation_transact.h
+ *	  Transactions over many items, private to the room.
+ */
+#ifndef KV_OPERATION_OPERATION_TRANSACT_H
+#define KV_OPERATION_OPERATION_TRANSACT_H
+
+#include "operation/operation_request.h"
+#include "operation/operation_write.h"
+
+/* One action of kv.transact_write_items. */
+typedef struct KvAction
+{
+	KvWrite		write;			/* outcome: what has been judged so far */
+	int			leaf;
+	uint64		lock;			/* hash that stands for the key in the lock table */
+
+	/* what the action was judged on */
+	bool		present;
+	ItemPointerData place;		/* of the row, which is locked; invalid: absent, or reached through SQL */
+	char	   *error;			/* the row cannot be changed as asked: why; NULL: it can */
+	bool		has_item;		/* put, update: there is something to write */
+	KvItemView	item;			/* .. namely this */
+} KvAction;
+
+/* A transaction. */
+typedef struct KvTransaction
+{
+	int			count;
+	KvAction   *action;			/* in the order of the request */
+	KvRequestKey *key;			/* their keys, in the order in which rows are locked */
+	Jsonb	   *content;		/* what a token stands for */
+	text	   *token;			/* NULL: none */
+} KvTransaction;
+
+/* What the locks of this room are for: the fourth field of an advisory lock, where SQL's functions have 1 and 2. */
+#define KV_LOCK_KEY		0x6B76	/* a key of a table */
+#define KV_LOCK_TOKEN	0x6B77	/* a client request token */
+
+/* --- operation_transact_write.c --- */
+
+/* Raises an error if the items of a transaction are too large together. */
+extern void kv_transact_check_size(int64 bytes);
+
+/* --- operation_transact_request.c --- */
+
+/* Reads and checks the whole request of kv.transact_write_items; token is the function's argument. */
+extern KvTransaction *kv_transact_read(Jsonb *request, text *token);
+
+/* Returns the array of a request: the request itself, or its first member where it is wrapped as in the API. */
+extern JsonbContainer *kv_transact_unwrap(Jsonb *request, const KvMember *members, int count, KvMemberValue *values);
+
+/* --- operation_transact_lock.c --- */
+
+/*
+ * Locks the keys of all actions, whether their rows are there or not, in one
+ * order.  An error releases the locks with all others of the subtransaction.
+ */
+extern void kv_transact_lock(const KvTransaction *transaction);
+
+/* Releases the locks that rows and index entries have taken over from. */
+extern void kv_transact_unlock(const KvTransaction *transaction);
+
+/* Returns the hash that stands for a key. */
+extern uint64 kv_transact_lock_hash(const KvTable *table, const Datum *key);
+
+/* --- operation_token.c --- */
+
+#define KV_MAX_TOKEN_LENGTH		36	/* characters */
+
+/* Raises an error unless a token has 1 to 36 characters. */
+extern void kv_token_check(text *token);
+
+/*
+ * Notes the token of a transaction.  False: a transaction with this token and
+ * content has been committed in the last ten minutes; with other content it
+ * is KV004.  Waits for one that is under way.
+ */
+extern bool kv_token_claim(text *token, Jsonb *content);
+
+#endif							/* KV_OPERATION_OPERATION_TRANSACT_H */

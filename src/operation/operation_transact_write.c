@@ -1,0 +1,334 @@
+/*
+ * operation_transact_write.c
+ *	  kv.transact_write_items: up to 100 puts, updates, deletes and checks, all
+ *	  or none.
+ *
+ * After the request has been read the keys of all actions are locked.  Then
+ * two passes go over the rows.  The first locks each row that is there, in
+ * the order of keys, judges the condition on it and works out what is to be
+ * written; if any action fails, nothing has been written and the reasons are
+ * the error.  The second writes, in the order of the request, since triggers
+ * and foreign keys may care.
+ *
+ * A row that is locked stays as it was judged.  An absent key can still be
+ * inserted by somebody who takes no locks on keys, a single put or plain SQL;
+ * a trigger of an earlier action may change a later one's row.  The second
+ * pass notices, and judges again.  An absent key that the transaction leaves
+ * absent is kept so: what was checked holds until it commits.
+ *
+ * Source of the rules: DynamoDB API reference, TransactWriteItems, and
+ * Developer Guide, "Managing complex workflows with DynamoDB transactions".
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/lsyscache.h"
+
+#include "base/compat.h"
+#include "base/errors.h"
+#include "operation/operation_json.h"
+#include "operation/operation_transact.h"
+
+/* The leaf that is open for writing. */
+typedef struct OpenLeaf
+{
+	KvTable    *table;
+	int			leaf;
+	KvTarget   *target;			/* NULL: none is */
+} OpenLeaf;
+
+/* Raises an error if the items of a transaction are too large together. */
+void
+kv_transact_check_size(int64 bytes)
+{
+	if (bytes > KV_MAX_TRANSACT_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("transaction is too large: its items have more than %d bytes", KV_MAX_TRANSACT_BYTES)));
+}
+
+/* Closes the leaf that is open. */
+static void
+close_leaf(OpenLeaf *open)
+{
+	if (open->target)
+		kv_target_close(open->target);
+	open->target = NULL;
+}
+
+/* Opens the leaf of an action, unless it is open already. */
+static KvTarget *
+open_leaf(OpenLeaf *open, const KvAction *action)
+{
+	if (open->target && open->table == action->write.table && open->leaf == action->leaf)
+		return open->target;
+	close_leaf(open);
+	open->table = action->write.table;
+	open->leaf = action->leaf;
+	open->target = kv_target_open(open->table, open->leaf, action->write.through_policy);
+	return open->target;
+}
+
+/* Tells what an action is going to do to a row. */
+static KvRowChange
+row_change(const KvAction *action)
+{
+	switch (action->write.verb)
+	{
+		case KV_VERB_DELETE:
+			return KV_ROW_REMOVE;
+		case KV_VERB_CHECK:
+			return KV_ROW_KEEP;
+		default:
+			return KV_ROW_REPLACE;
+	}
+}
+
+/*
+ * Works out the item to be written.  That the old item does not allow the
+ * update is a reason to cancel like a failed condition (API reference,
+ * CancellationReason, ValidationError).  Only pure functions over values run
+ * here, so an error leaves nothing behind that a subtransaction would have to
+ * clean up.
+ */
+static void
+make_item(KvAction *action, const KvItemView *old)
+{
+	MemoryContext caller = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		action->has_item = kv_write_make_item(&action->write, old, &action->item);
+	}
+	PG_CATCH();
+	{
+		if (geterrcode() != ERRCODE_KV_VALIDATION)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(caller);
+		action->error = CopyErrorData()->message;
+		FlushErrorState();
+	}
+	PG_END_TRY();
+}
+
+/* Finds and locks the row of an action, and judges the action on it. */
+static void
+judge(KvAction *action, KvTarget *target)
+{
+	KvWrite    *write = &action->write;
+	KvItemView	view;
+	const KvItemView *old;
+
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		action->present = kv_target_find(target, write->key, &view);
+		if (!action->present || kv_target_lock(target, row_change(action)))
+			break;
+	}
+
+	ItemPointerSetInvalid(&action->place);
+	if (action->present)
+		action->place = kv_target_place(target);
+	old = action->present ? &view : NULL;
+	write->outcome = KV_OUTCOME_DONE;
+	action->error = NULL;
+	action->has_item = false;
+	if (write->condition && !kv_condition_holds(write->condition, old))
+	{
+		write->outcome = KV_OUTCOME_CONDITION_FAILED;
+		if (old && write->return_on_failure)
+			write->returned = kv_item_join(old);
+	}
+	else if (row_change(action) == KV_ROW_REPLACE)
+		make_item(action, old);
+}
+
+/* Tells whether an action is a reason to cancel. */
+static bool
+has_failed(const KvAction *action)
+{
+	return action->write.outcome == KV_OUTCOME_CONDITION_FAILED || action->error;
+}
+
+/* Returns the code of an action's reason, as DynamoDB names it. */
+static const char *
+reason_code(const KvAction *action)
+{
+	if (action->error)
+		return "ValidationError";
+	return has_failed(action) ? "ConditionalCheckFailed" : "None";
+}
+
+/* Returns the reasons as JSON text, in the order of the actions. */
+static char *
+make_reasons(const KvTransaction *transaction)
+{
+	JsonbParseState *state = NULL;
+
+	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
+	for (int i = 0; i < transaction->count; i++)
+	{
+		const KvAction *action = &transaction->action[i];
+
+		pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+		kv_json_add_string(&state, "Code", reason_code(action));
+		if (has_failed(action))
+			kv_json_add_string(&state, "Message",
+							   action->error ? action->error : "The conditional request failed");
+		if (has_failed(action) && action->write.returned)
+			kv_json_add_jsonb(&state, "Item", action->write.returned);
+		pushJsonbValue(&state, WJB_END_OBJECT, NULL);
+	}
+	return kv_json_text(JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_ARRAY, NULL)));
+}
+
+/* Raises KV002. */
+static void
+cancel(const KvTransaction *transaction)
+{
+	StringInfoData codes;
+
+	initStringInfo(&codes);
+	for (int i = 0; i < transaction->count; i++)
+		appendStringInfo(&codes, "%s%s", i > 0 ? ", " : "", reason_code(&transaction->action[i]));
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_TRANSACTION_CANCELED),
+			 errmsg("transaction cancelled: %s", codes.data),
+			 errdetail_internal("%s", make_reasons(transaction))));
+}
+
+/* Judges all actions; any that failed cancels the transaction. */
+static void
+judge_all(KvTransaction *transaction)
+{
+	OpenLeaf	open = {NULL};
+	int64		bytes = 0;
+	bool		failed = false;
+
+	for (int i = 0; i < transaction->count; i++)
+	{
+		KvAction   *action = &transaction->action[transaction->key[i].number];
+
+		judge(action, open_leaf(&open, action));
+		failed |= has_failed(action);
+		if (action->has_item)
+			bytes += kv_item_size(&action->item);
+	}
+	close_leaf(&open);
+	if (failed)
+		cancel(transaction);
+	kv_transact_check_size(bytes);
+}
+
+/* Does what an action does to its row, or to the absent one. */
+static KvWriteResult
+change_row(const KvAction *action, KvTarget *target)
+{
+	KvItemView	written;
+
+	if (action->has_item)
+		return action->present ? kv_target_replace(target, action->item.rest, &written) :
+			kv_target_insert(target, &action->item, &written);
+	if (!action->present)
+		return kv_target_reserve(target);
+	if (action->write.verb == KV_VERB_DELETE)
+		return kv_target_remove(target);
+	return KV_WRITE_DONE;
+}
+
+/* Writes the row of one action. */
+static void
+write_row(KvTransaction *transaction, KvAction *action, KvTarget *target)
+{
+	bool		as_judged = kv_target_find_again(target, action->write.key, action->place);
+
+	for (;;)
+	{
+		if (!as_judged)
+		{
+			judge(action, target);
+			if (has_failed(action))
+				cancel(transaction);
+		}
+		if (change_row(action, target) != KV_WRITE_LOST)
+			break;
+		as_judged = false;
+	}
+}
+
+/* Writes all rows. */
+static void
+write_all(KvTransaction *transaction)
+{
+	OpenLeaf	open = {NULL};
+
+	for (int i = 0; i < transaction->count; i++)
+	{
+		KvAction   *action = &transaction->action[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (action->write.verb == KV_VERB_CHECK && action->present)
+			continue;
+		write_row(transaction, action, open_leaf(&open, action));
+	}
+	close_leaf(&open);
+}
+
+/* Runs a transaction. */
+static void
+run(Jsonb *request, text *token)
+{
+	KvTransaction *transaction = kv_transact_read(request, token);
+
+	if (transaction->token && !kv_token_claim(transaction->token, transaction->content))
+		return;
+	kv_transact_lock(transaction);
+	judge_all(transaction);
+	write_all(transaction);
+	kv_transact_unlock(transaction);
+}
+
+/*
+ * Raises KV003 instead of the current error if that says that the transaction
+ * and another one stand in each other's way.  The error ends the transaction
+ * or subtransaction all the same, so nothing has to be undone here.
+ */
+static void
+raise_conflict(MemoryContext caller)
+{
+	int			code = geterrcode();
+	ErrorData  *error;
+
+	if (code != ERRCODE_T_R_DEADLOCK_DETECTED && code != ERRCODE_LOCK_NOT_AVAILABLE)
+		return;
+	MemoryContextSwitchTo(caller);
+	error = CopyErrorData();
+	FlushErrorState();
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_TRANSACTION_CONFLICT),
+			 errmsg("transaction conflicts with another one: %s", error->message),
+			 error->detail ? errdetail_internal("%s", error->detail) : 0,
+			 errhint("Nothing was written; try again."),
+			 error->context ? errcontext("%s", error->context) : 0));
+}
+
+/* Writes the items, all or none. */
+Jsonb *
+kv_operation_transact_write(Jsonb *request, text *token)
+{
+	MemoryContext caller = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		run(request, token);
+	}
+	PG_CATCH();
+	{
+		raise_conflict(caller);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	return kv_json_empty_object();
+}
