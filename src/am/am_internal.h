@@ -39,6 +39,7 @@ typedef struct KvAmState
 	uint64		last_hash;		/* of the partition key placed last */
 	float4		returning;		/* share of recent changes of collection that went to a known one */
 	uint32		change_count;
+	uint32		new_run;		/* changes in a row that went to a new one */
 	float4		free_share;		/* share of the heap's space that is free */
 	uint32		sample_count;
 	uint32		sample_point;
@@ -108,6 +109,7 @@ extern int	kv_am_space_own_rows(Relation relation, BlockNumber block, HeapTuple 
 extern KvAmState *kv_am_state(Relation relation);
 extern bool kv_am_take_hint(Relation relation, ItemPointer neighbour);
 extern bool kv_am_read_keys(Relation relation, TupleTableSlot *slot, KvAmKeys *keys);
+extern bool kv_am_surely_new(Relation relation);
 extern void kv_am_note_change(Relation relation, uint64 hash, bool found);
 extern void kv_am_expect_length(Relation relation, HeapTuple row, KvAmTarget *target);
 extern void kv_am_learn_length(Relation relation, ItemPointer tid, int toast_class);

@@ -207,8 +207,8 @@ choose_near(Relation relation, TupleTableSlot *slot, HeapTuple row, KvAmProbe *p
 
 /*
  * Finds the neighbour of a row: what the caller says, else the end of the
- * collection if this backend knows it and the row goes behind, else what a
- * probe of the index finds.
+ * collection if this backend knows it and the row goes behind, else none while
+ * all collections are new, else what a probe of the index finds.
  */
 static void
 find_neighbour(Relation relation, TupleTableSlot *slot, const KvAmKeys *keys, const KvAmTarget *target,
@@ -228,6 +228,12 @@ find_neighbour(Relation relation, TupleTableSlot *slot, const KvAmKeys *keys, co
 	if (end != InvalidBlockNumber)
 	{
 		ItemPointerSet(neighbour, end, FirstOffsetNumber);
+		probe->at_end = true;
+		return;
+	}
+	if (kv_am_surely_new(relation))
+	{
+		ItemPointerSetInvalid(neighbour);
 		probe->at_end = true;
 		return;
 	}

@@ -22,6 +22,10 @@
 
 #include "am/am_internal.h"
 
+/* Collections in a row that were new before the next is taken for new without a look, but for one in some. */
+#define SURE_RUN 256
+#define SURE_LOOK 8
+
 /* Changes of collection that the moving average of returning ones spans. */
 #define CHANGE_WINDOW 256
 
@@ -171,6 +175,7 @@ kv_am_note_change(Relation relation, uint64 hash, bool found)
 	if (state->last_hash == hash)
 		return;
 	state->last_hash = hash;
+	state->new_run = found ? 0 : state->new_run + 1;
 	if (state->change_count < CHANGE_WINDOW)
 		state->change_count++;
 	state->returning += ((found ? 1.0 : 0.0) - state->returning) / state->change_count;
@@ -215,4 +220,13 @@ kv_am_learn_length(Relation relation, ItemPointer tid, int toast_class)
 	int			length = kv_am_space_of_row(relation, tid);
 
 	*usual = *usual == 0 ? length : *usual + (length - *usual) / 4;
+}
+
+/* Tells whether to take the next collection for new unseen, as all were of late. */
+bool
+kv_am_surely_new(Relation relation)
+{
+	KvAmState  *state = kv_am_state(relation);
+
+	return state->new_run >= SURE_RUN && state->new_run % SURE_LOOK != 0;
 }
