@@ -58,18 +58,20 @@ CREATE FUNCTION a_sort_key() RETURNS text LANGUAGE sql VOLATILE
 
 -- A condition that fixes the partition key of table alias t.
 CREATE FUNCTION a_partition_condition() RETURNS text LANGUAGE sql VOLATILE AS $$
-	SELECT CASE floor(random() * 9)::int
+	SELECT CASE floor(random() * 12)::int
 		WHEN 0 THEN format('t.pk IN (%s, %s, %s)', a_key(), a_key(), a_key())
 		WHEN 1 THEN format('t.pk = ANY (ARRAY[%s, %s, %s]::text[])', a_key(), a_key(), a_key())
 		WHEN 2 THEN format('%s = t.pk', a_key())
 		WHEN 3 THEN format('t.pk = lower(upper(%s))', a_key())
 		WHEN 4 THEN format('t.pk = (SELECT %s)', a_key())
 		WHEN 5 THEN format('t.pk = %s AND t.pk = ANY (ARRAY[%s, %s]::text[])', a_key(), a_key(), a_key())
+		WHEN 6 THEN format('(t.pk, t.sk) IN ((%s, %s), (%s, %s), (%s, %s))', a_key(), a_sort_key(), a_key(), a_sort_key(), a_key(), a_sort_key())
+		WHEN 7 THEN format('(t.pk = %s OR (%s = t.pk AND t.sk > %s) OR (t.sk = %s AND t.pk = %s AND t.item->>''tag'' <> ''t1''))', a_key(), a_key(), a_sort_key(), a_sort_key(), a_key())
 		ELSE format('t.pk = %s', a_key()) END $$;
 
 -- Conditions on the sort key.
 CREATE FUNCTION a_sort_condition() RETURNS text LANGUAGE sql VOLATILE AS $$
-	SELECT CASE floor(random() * 16)::int
+	SELECT CASE floor(random() * 18)::int
 		WHEN 0 THEN format(' AND t.sk = %s', a_sort_key())
 		WHEN 1 THEN format(' AND t.sk %s %s', pick('<', '<=', '>', '>='), a_sort_key())
 		WHEN 2 THEN format(' AND t.sk BETWEEN %s AND %s', a_sort_key(), a_sort_key())
@@ -83,6 +85,8 @@ CREATE FUNCTION a_sort_condition() RETURNS text LANGUAGE sql VOLATILE AS $$
 		WHEN 10 THEN format(' AND NOT t.sk %s %s', pick('<', '>=', '='), a_sort_key())
 		WHEN 11 THEN format(' AND %s <= t.sk', a_sort_key())
 		WHEN 12 THEN ' AND t.sk IS NOT NULL'
+		WHEN 13 THEN format(' AND t.sk %1$s %3$s AND t.sk %2$s %3$s', pick('>', '<', '>=', '<='), pick('>', '<', '>=', '<=', '='), a_sort_key())
+		WHEN 14 THEN (SELECT format(' AND t.sk IN (%s, %s, %s, %s) AND t.sk %s %s', a, a_sort_key(), b, a_sort_key(), pick('>', '<', '>=', '<='), pick(a, b)) FROM a_sort_key() a, a_sort_key() b)
 		ELSE '' END $$;
 
 -- A filter on the item.
@@ -95,7 +99,7 @@ CREATE FUNCTION a_filter() RETURNS text LANGUAGE sql VOLATILE AS $$
 		ELSE '' END $$;
 
 CREATE FUNCTION a_where() RETURNS text LANGUAGE sql VOLATILE
-	AS $$ SELECT a_partition_condition() || a_sort_condition() || a_filter() $$;
+	AS $$ SELECT a_partition_condition() || a_sort_condition() || CASE WHEN random() < 0.3 THEN a_sort_condition() ELSE '' END || a_filter() $$;
 
 -- Runs a query and returns its rows as one text, sorted unless the query orders them itself.
 CREATE FUNCTION run(query text, ordered bool) RETURNS text LANGUAGE plpgsql AS $$
@@ -251,10 +255,10 @@ DECLARE
 BEGIN
 	FOR i IN 1..50 LOOP
 		query := format('SELECT t.pk, t.sk, t.item FROM {t} t WHERE %s%s%s',
-			pick('t.pk = $1', 't.pk = ANY ($3)', 't.pk = lower($1)', 't.pk = $1 AND t.pk = ANY ($3)', 't.pk IN ($1, $2)'),
+			pick('t.pk = $1', 't.pk = ANY ($3)', 't.pk = lower($1)', 't.pk = $1 AND t.pk = ANY ($3)', 't.pk IN ($1, $2)', '(t.pk = $1 OR (t.pk = $3[1] AND t.sk = $2))'),
 			pick('', ' AND t.sk = $2', ' AND t.sk > $2', ' AND t.sk LIKE $2', ' AND starts_with(t.sk, $2)', ' AND t.sk BETWEEN $2 AND ''ü''', ' AND (t.pk, t.sk) >= ($1, $2)', ' AND t.sk ^@ $2', ' AND t.sk = ANY ($3)', ' AND t.sk IN ($2, ''M#03'')'),
 			a_filter());
-		SELECT array_agg(concat_ws(', ', a_key(), pick('''M#1%''', '''M#''', a_sort_key(), '''M#0_''', '''%'''), format('ARRAY[%s, %s, %s]::text[]', a_key(), a_key(), a_sort_key()))) INTO parameters FROM generate_series(1, 6);
+		SELECT array_agg(concat_ws(', ', a_key(), pick('''M#1%''', '''M#''', a_sort_key(), '''M#0_''', '''M\#1%''', '''\%\_%''', '''%'''), format('ARRAY[%s, %s, %s]::text[]', a_key(), a_key(), a_sort_key()))) INTO parameters FROM generate_series(1, 6);
 		parameters := parameters || 'NULL, NULL, NULL'::text || '''b'', ''M#'', ''{}'''::text;
 		CALL note('generic plan', query || ' with ' || parameters::text, run_prepared(replace(query, '{t}', 'k'), parameters), run_prepared(replace(query, '{t}', 'p'), parameters));
 	END LOOP;

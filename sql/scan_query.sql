@@ -43,6 +43,9 @@ SELECT count(*) FROM scan_query WHERE pk = 'p1' AND sk NOT LIKE 'MSG#%';
 SELECT sk FROM scan_query WHERE pk = 'p1' AND ROW(sk) > ROW('USER#04');
 SELECT pk, sk FROM scan_query WHERE pk IN ('p1', 'p2', 'p3') AND (pk, sk) > ('p2', 'USER#05');
 EXPLAIN (COSTS OFF) SELECT pk, sk FROM scan_query WHERE pk IN ('p1', 'p2', 'p3') AND (pk, sk) > ('p2', 'USER#05');
+SELECT count(*) FROM scan_query WHERE pk = 'p2' AND (pk, sk) > ('p2', NULL);
+SELECT count(*) FROM scan_query WHERE pk = 'p2' AND (pk, sk) > ('p1', NULL);
+SELECT count(*) FROM scan_query WHERE pk = 'p2' AND (pk, sk) > (NULL, 'MSG#01');
 SELECT * FROM scan_query WHERE (pk, sk) = ('p2', 'MSG#01');
 
 -- lists of keys: each once, NULLs are nothing
