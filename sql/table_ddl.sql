@@ -176,6 +176,21 @@ SELECT kv.get('alike', 'a', 'b');
 INSERT INTO alike VALUES ('a', 'c', '{"sk": 1}');
 DROP TABLE alike;
 
+-- A partition that the session knows as itself too (FOR UPDATE reads it by name) is not forgotten as a partition.
+SELECT kv.create_table('twofold', 'pk', 'sk', partitions => 1);
+SELECT kv.put_item('twofold', '{"pk": "a", "sk": "b", "n": 1}');
+SELECT item FROM twofold WHERE pk = 'a' FOR UPDATE;
+ALTER TABLE twofold_p0 ADD CONSTRAINT small CHECK ((item->>'n')::int < 10);
+SELECT kv.put_item('twofold', '{"pk": "a", "sk": "b", "n": 99}');
+ALTER TABLE twofold_p0 DROP CONSTRAINT small;
+SELECT kv.put_item('twofold', '{"pk": "a", "sk": "b", "n": 99}');
+SELECT item FROM twofold WHERE pk = 'a' FOR UPDATE;
+REINDEX INDEX CONCURRENTLY twofold_p0_pkey;
+SELECT kv.get('twofold', 'a', 'b');
+SELECT kv.put_item('twofold', '{"pk": "a", "sk": "c"}');
+SELECT sk FROM twofold WHERE pk = 'a' ORDER BY sk DESC;
+DROP TABLE twofold;
+
 -- TRUNCATE and DROP.
 TRUNCATE first_leaf;
 SELECT count(*) < 100 AS fewer FROM kv.scan('messages');

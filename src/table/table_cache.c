@@ -37,7 +37,7 @@ typedef struct CacheEntry
 	bool		known;			/* table says the truth, also when it is NULL: not ours */
 	bool		recheck;		/* .. but which partitions there are depends on the snapshot */
 	KvTable    *table;
-	Oid			leaf_of;		/* a descriptor of this table has looked at relid as its leaf */
+	Oid			leaf_of;		/* a descriptor of this other table has looked at relid as its leaf */
 	uint32		invalidations;	/* counts, so that a build notices one that came meanwhile */
 } CacheEntry;
 
@@ -87,11 +87,24 @@ retire_leaf(KvCachedLeaf *leaf)
 	anything_stale = true;
 }
 
-/* Puts a descriptor aside, to be freed with its leaves at the end of the transaction. */
+/*
+ * Puts a descriptor aside, to be freed with its leaves at the end of the
+ * transaction.  Invalidations do not reach it any more, so who still holds it
+ * must not find leaves in it that were read before.
+ */
 static void
 retire_table(KvTable *table)
 {
-	slist_push_head(&stale_tables, &table->private_data->stale_node);
+	KvTablePrivate *private_data = table->private_data;
+
+	private_data->retired = true;
+	for (int i = 0; private_data->leaf != NULL && i < table->leaf_count; i++)
+	{
+		if (private_data->leaf[i] != NULL)
+			retire_leaf(private_data->leaf[i]);
+		private_data->leaf[i] = NULL;
+	}
+	slist_push_head(&stale_tables, &private_data->stale_node);
 	anything_stale = true;
 }
 
@@ -361,8 +374,10 @@ kv_table_route(KvTable *table, Datum partition_key)
  * Returns what is known of a leaf.
  *
  * The leaf's own entry notes whose leaf it is, so that its invalidation
- * reaches the table.  What was read while one arrived is read again, as in
- * load_table().
+ * reaches the table.  A relation that is looked at as its own leaf needs no
+ * note, and must not take the place of its parent's.  What was read while an
+ * invalidation arrived is read again, as in load_table(); what is read for a
+ * descriptor that is out of date already is not kept in it.
  */
 const KvLeaf *
 kv_table_leaf(KvTable *table, int leaf)
@@ -379,14 +394,15 @@ kv_table_leaf(KvTable *table, int leaf)
 		uint32		invalidations = entry->invalidations;
 		KvCachedLeaf *built;
 
-		entry->leaf_of = table->relid;
+		if (relid != table->relid)
+			entry->leaf_of = table->relid;
 		built = kv_table_build_leaf(table, relid);
-		if (entry->invalidations == invalidations)
+		if (entry->invalidations == invalidations && !table->private_data->retired)
 			*known = built;
 		else
 		{
 			retire_leaf(built);
-			if (attempt == MAX_ATTEMPTS)
+			if (entry->invalidations == invalidations || attempt == MAX_ATTEMPTS)
 				return &built->leaf;
 		}
 	}

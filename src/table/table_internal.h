@@ -41,6 +41,7 @@ typedef struct KvTablePrivate
 {
 	MemoryContext context;		/* holds the descriptor and all that hangs on it */
 	slist_node	stale_node;		/* in the list of what to free, once invalidated */
+	bool		retired;		/* it is in that list: out of date, but somebody may still read it */
 	char		relkind;
 	bool		row_security;	/* the table has row security enabled; for whom is asked each time */
 	bool		snapshot_bound; /* a partition is being detached: the truth depends on the snapshot */
