@@ -8,6 +8,7 @@
 #ifndef KV_BASE_COMPAT_H
 #define KV_BASE_COMPAT_H
 
+#include "parser/parse_relation.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
@@ -184,6 +185,13 @@ kv_compat_extend_relation(Relation relation)
 	ExecBRUpdateTriggersNew(estate, epq, target, tid, NULL, slot, result, failure)
 #define kv_compat_before_delete(estate, epq, target, tid, result, failure) \
 	ExecBRDeleteTriggersNew(estate, epq, target, tid, NULL, NULL, result, failure)
+#endif
+
+/* 16: EvalPlanQual is told the relations that the query changes. Can go with 15. */
+#if PG_VERSION_NUM >= 160000
+#define kv_compat_init_epq(epq, estate) EvalPlanQualInit(epq, estate, NULL, NIL, -1, NIL)
+#else
+#define kv_compat_init_epq(epq, estate) EvalPlanQualInit(epq, estate, NULL, NIL, -1)
 #endif
 
 /*

@@ -126,7 +126,7 @@ kv_triggers_begin(KvTriggers *triggers, KvWriter *writer, CmdType command)
 	kv_store_init_target(estate, writer, &triggers->target, &triggers->root);
 	estate->es_snapshot = GetActiveSnapshot();
 	estate->es_output_cid = GetCurrentCommandId(true);
-	EvalPlanQualInit(&triggers->epq, estate, NULL, NIL, -1);
+	kv_compat_init_epq(&triggers->epq, estate);
 
 	AfterTriggerBeginQuery();
 	triggers->capture = MakeTransitionCaptureState(triggers->root->ri_TrigDesc,
