@@ -86,6 +86,15 @@ UPDATE scan_dml_single SET item = '{"x": 1}' WHERE pk = 't3' AND sk = 'm06' RETU
 DELETE FROM scan_dml_single WHERE pk = 't3' AND sk > 'm02';
 SELECT sk FROM scan_dml_single WHERE pk = 't3';
 
+-- an index made while rows change, which core's planner does not use for a while
+BEGIN;
+UPDATE scan_dml_single SET item = '{"x": 2}' WHERE pk = 't3' AND sk = 'm01';
+ALTER TABLE scan_dml_single DROP CONSTRAINT scan_dml_single_pkey, ADD PRIMARY KEY (pk, sk);
+SELECT indcheckxmin FROM pg_index WHERE indrelid = 'scan_dml_single'::regclass;
+UPDATE scan_dml_single SET item = '{"x": 3}' WHERE pk = 't3' AND sk = 'm01' RETURNING *;
+SELECT sk FROM scan_dml_single WHERE pk = 't3' OR pk = 't4' AND sk = 'm01' ORDER BY pk, sk;
+COMMIT;
+
 DROP MATERIALIZED VIEW scan_dml_mv;
 DROP TABLE scan_dml, scan_dml_o, scan_dml_copy, scan_dml_single;
 DROP FUNCTION scan_dml_note;

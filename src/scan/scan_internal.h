@@ -103,6 +103,9 @@ extern bool kv_scan_is_marked(const RangeTblEntry *rte, const KvTable *table);
 
 /* --- scan_parent.c: what core asks about a marked parent --- */
 
+/* Makes the key index of a relation that core shows none of; it exists for the planner only. */
+extern IndexOptInfo *kv_scan_make_key_index(const KvTable *table, RelOptInfo *rel);
+
 /* Gives a marked parent its size and its key index. */
 extern void kv_scan_describe_parent(PlannerInfo *root, KvTable *table, RelOptInfo *rel);
 

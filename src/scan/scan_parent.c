@@ -77,8 +77,8 @@ tree_height(BlockNumber pages, int leaf_count)
 }
 
 /* Makes the key index that the planner is to believe in. */
-static IndexOptInfo *
-make_key_index(const KvTable *table, RelOptInfo *rel)
+IndexOptInfo *
+kv_scan_make_key_index(const KvTable *table, RelOptInfo *rel)
 {
 	IndexOptInfo *index = makeNode(IndexOptInfo);
 	int			count = table->key.count;
@@ -126,7 +126,7 @@ kv_scan_describe_parent(PlannerInfo *root, KvTable *table, RelOptInfo *rel)
 {
 	add_up_leaves(table, &rel->pages, &rel->tuples);
 	rel->allvisfrac = 0;
-	rel->indexlist = list_make1(make_key_index(table, rel));
+	rel->indexlist = list_make1(kv_scan_make_key_index(table, rel));
 }
 
 /* Returns a leaf's statistics as if they were the table's: the number of distinct partition keys grows with the leaves. */

@@ -49,7 +49,13 @@ estimate_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 		*total_cost = *total_cost * LIST_LEFT_OUT_FACTOR + LIST_LEFT_OUT_FACTOR;
 }
 
-/* Returns the key index of the relation, limited to what our nodes do; NULL if it cannot be used just now. */
+/*
+ * Returns the key index as core's planner shows it, or one like it.
+ *
+ * Core hides an index for a while that was made while rows were being
+ * updated (pg_index.indcheckxmin).  The store reads by it all the same, since
+ * an update that leaves a row's key alone leaves its entry right.
+ */
 static IndexOptInfo *
 find_key_index(RelOptInfo *rel, KvTable *table)
 {
@@ -59,23 +65,30 @@ find_key_index(RelOptInfo *rel, KvTable *table)
 	foreach(lc, rel->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
-		IndexOptInfo *copy;
 
-		if (index->indexoid != key_index)
-			continue;
-		copy = makeNode(IndexOptInfo);
-		memcpy(copy, index, sizeof(IndexOptInfo));
-		copy->canreturn = palloc0(sizeof(bool) * index->ncolumns);
-		copy->indrestrictinfo = rel->baserestrictinfo;
-		copy->amoptionalkey = false;
-		copy->amsearchnulls = false;
-		copy->amhasgettuple = true;
-		copy->amhasgetbitmap = false;
-		copy->amcanparallel = false;
-		copy->amcostestimate = estimate_cost;
-		return copy;
+		if (index->indexoid == key_index)
+			return index;
 	}
-	return NULL;
+	return kv_scan_make_key_index(table, rel);
+}
+
+/* Returns the key index of the relation, limited to what our nodes do. */
+static IndexOptInfo *
+make_usable_index(RelOptInfo *rel, KvTable *table)
+{
+	IndexOptInfo *index = find_key_index(rel, table);
+	IndexOptInfo *copy = makeNode(IndexOptInfo);
+
+	memcpy(copy, index, sizeof(IndexOptInfo));
+	copy->canreturn = palloc0(sizeof(bool) * index->ncolumns);
+	copy->indrestrictinfo = rel->baserestrictinfo;
+	copy->amoptionalkey = false;
+	copy->amsearchnulls = false;
+	copy->amhasgettuple = true;
+	copy->amhasgetbitmap = false;
+	copy->amcanparallel = false;
+	copy->amcostestimate = estimate_cost;
+	return copy;
 }
 
 /* Makes a path; what its node does is in custom_private. */
@@ -146,14 +159,11 @@ take_over_path(PlannerInfo *root, RelOptInfo *rel, IndexPath *path, bool parent)
 static void
 add_query_paths(PlannerInfo *root, RelOptInfo *rel, KvTable *table)
 {
-	IndexOptInfo *index = find_key_index(rel, table);
 	List	   *indexes = rel->indexlist;
 	List	   *index_paths;
 	ListCell   *lc;
 
-	if (index == NULL)
-		return;
-	rel->indexlist = list_make1(index);
+	rel->indexlist = list_make1(make_usable_index(rel, table));
 	create_index_paths(root, rel);
 	rel->indexlist = indexes;
 
@@ -178,11 +188,12 @@ static void
 add_or_paths(PlannerInfo *root, RelOptInfo *rel, KvTable *table)
 {
 	RestrictInfo *rinfo = kv_scan_find_or(root, rel, table);
-	IndexOptInfo *index = rinfo ? find_key_index(rel, table) : NULL;
+	IndexOptInfo *index;
 	ScanDirection directions[] = {ForwardScanDirection, BackwardScanDirection};
 
-	if (index == NULL)
+	if (rinfo == NULL)
 		return;
+	index = make_usable_index(rel, table);
 	for (int i = 0; i < lengthof(directions); i++)
 	{
 		CustomPath *path = make_path(rel, KV_SCAN_QUERY, table->partitioned);
