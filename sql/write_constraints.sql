@@ -129,6 +129,11 @@ SELECT kv.delete_item('cons', '{"pk": "g", "sk": "1"}');
 DELETE FROM cons_parent;
 SELECT sk, owner FROM cons WHERE pk = 'g' ORDER BY sk;
 
+-- An index of another kind than btree, which may hold on to something from one row to the next.
+CREATE INDEX cons_brin ON cons USING brin (pk);
+SELECT kv.put_item('cons', '{"pk": "i", "sk": "1"}');
+DROP INDEX cons_brin;
+
 -- A publication that cannot publish the change stands in the way, as for SQL.
 SET client_min_messages = error;
 CREATE PUBLICATION cons_publication FOR TABLE cons WHERE (item ? 'x') WITH (publish_via_partition_root = true);

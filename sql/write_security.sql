@@ -142,7 +142,19 @@ SELECT sec_try($$kv.update_item('sec_number', '{"id": 1}', 'SET closed = :t', at
 SELECT sec_try($$kv.delete_item('sec_number', '{"id": 1.00}', return_values => 'ALL_OLD')$$);
 RESET ROLE;
 
+-- Whether functions in the table's expressions may be called is asked for each role, whoever wrote before.
+CREATE FUNCTION sec_stamp() RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN 'stamped'; END $$;
+REVOKE EXECUTE ON FUNCTION sec_stamp FROM PUBLIC;
+CREATE TABLE sec_default (id text COLLATE "C" PRIMARY KEY, item jsonb NOT NULL DEFAULT '{}', stamp text DEFAULT sec_stamp()) USING key_value;
+GRANT ALL ON sec_default TO sec_ann;
+SELECT sec_try($$kv.put_item('sec_default', '{"id": "a"}')$$);
+SET ROLE sec_ann;
+SELECT sec_try($$kv.put_item('sec_default', '{"id": "b"}')$$);
+RESET ROLE;
+SELECT sec_try($$kv.put_item('sec_default', '{"id": "c"}')$$);
+SELECT id, stamp FROM sec_default WHERE id IN ('a', 'b', 'c') ORDER BY id;
+
 \t off
-DROP TABLE sec, sec_single, sec_number;
-DROP FUNCTION sec_try, sec_suppress;
+DROP TABLE sec, sec_single, sec_number, sec_default;
+DROP FUNCTION sec_try, sec_suppress, sec_stamp;
 DROP ROLE sec_ann, sec_bob;

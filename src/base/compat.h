@@ -156,6 +156,13 @@ kv_compat_extend_relation(Relation relation)
 	ExecInsertIndexTuples(target, slot, estate, true, false, NULL, NIL)
 #endif
 
+/* 17: an index access method may hold on to things from insert to insert. Can go with 16. */
+#if PG_VERSION_NUM >= 170000
+#define kv_compat_end_index_inserts(index, info) index_insert_cleanup(index, info)
+#else
+#define kv_compat_end_index_inserts(index, info) ((void) 0)
+#endif
+
 /* 18: ExecCheckIndexConstraints() may know the row that is being checked. Can go with 17. */
 #if PG_VERSION_NUM >= 180000
 #define kv_compat_check_index_constraints(target, slot, estate, conflict, indexes) \

@@ -52,6 +52,7 @@ struct KvWriter
 	dlist_node	node;			/* in the list of kept writers */
 	Oid			leaf_relid;
 	Oid			root_relid;
+	Oid			role;			/* whose right to call functions in expressions was checked */
 	bool		keepable;		/* may be kept when the call is over */
 	TupleDesc	row_type;		/* a copy, so that slots pin nothing */
 	TupleTableSlot *current;	/* the row found */

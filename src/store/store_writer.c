@@ -7,7 +7,8 @@
  * writer is kept for the session once its call is over and taken again by
  * the next call on the leaf.  While it is in use it belongs to the call: its
  * memory context hangs under the caller's, so an error frees it, and a
- * nested call on the same leaf builds its own.
+ * nested call on the same leaf builds its own.  It serves one role, since
+ * expressions check the right to call their functions when they are built.
  *
  * A kept writer holds no relation, pin or lock.  It is dropped when an
  * invalidation arrives for the leaf, its root or one of its indexes, or for
@@ -30,6 +31,7 @@
 #include "catalog/pg_am_d.h"
 #include "executor/executor.h"
 #include "executor/nodeModifyTable.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/inval.h"
@@ -97,9 +99,9 @@ invalidate_catalog(Datum arg, int cache, uint32 hash)
 	invalidate_relation(arg, InvalidOid);
 }
 
-/* Takes the kept writer of a leaf out of the list, or returns NULL. */
+/* Takes the writer kept of a leaf for a role out of the list, or returns NULL. */
 static KvWriter *
-take_kept(Oid leaf_relid)
+take_kept(Oid leaf_relid, Oid role)
 {
 	dlist_iter	iter;
 
@@ -107,7 +109,7 @@ take_kept(Oid leaf_relid)
 	{
 		KvWriter   *writer = dlist_container(KvWriter, node, iter.cur);
 
-		if (writer->leaf_relid == leaf_relid)
+		if (writer->leaf_relid == leaf_relid && writer->role == role)
 		{
 			dlist_delete(&writer->node);
 			kept_count--;
@@ -131,7 +133,7 @@ give_back(KvWriter *writer)
 	}
 
 	/* a nested call on the leaf may have left its own */
-	other = take_kept(writer->leaf_relid);
+	other = take_kept(writer->leaf_relid, writer->role);
 	if (other)
 		MemoryContextDelete(other->context);
 
@@ -260,6 +262,7 @@ build_writer(KvTable *table, int leaf, Relation heap, Relation root_heap)
 	writer->keepable = true;
 	writer->leaf_relid = RelationGetRelid(heap);
 	writer->root_relid = RelationGetRelid(root_heap);
+	writer->role = GetUserId();
 	writer->generation = generation;
 	writer->table = table;
 	writer->leaf = kv_table_leaf(table, leaf);
@@ -305,7 +308,7 @@ reopen_indexes(KvWriter *writer)
 static KvWriter *
 reopen_writer(KvTable *table, int leaf, Relation heap, Relation root_heap)
 {
-	KvWriter   *writer = take_kept(RelationGetRelid(heap));
+	KvWriter   *writer = take_kept(RelationGetRelid(heap), GetUserId());
 
 	if (writer == NULL)
 		return NULL;
@@ -365,7 +368,10 @@ kv_writer_close(KvWriter *writer)
 	ResetPerTupleExprContext(writer->estate);
 
 	for (int i = 0; i < writer->index_count; i++)
+	{
+		kv_compat_end_index_inserts(writer->target->ri_IndexRelationDescs[i], writer->index_info[i]);
 		index_close(writer->target->ri_IndexRelationDescs[i], RowExclusiveLock);
+	}
 	if (writer->root_heap != writer->heap)
 		table_close(writer->root_heap, NoLock);
 	table_close(writer->heap, NoLock);
