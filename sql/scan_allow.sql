@@ -79,6 +79,11 @@ EXECUTE joined;
 EXECUTE by_key('t1');
 SELECT scan_allow_count();
 
+-- lists whose product no memory holds
+SET key_value.allow_scan = on;
+SELECT count(*) FROM scan_allow WHERE pk = ANY (array(SELECT i::text FROM generate_series(1, 65537) i)) AND sk = ANY (array(SELECT i::text FROM generate_series(1, 65537) i));
+SET key_value.allow_scan = off;
+
 -- for one transaction, for one function
 BEGIN;
 SET LOCAL key_value.allow_scan = on;

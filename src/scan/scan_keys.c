@@ -20,6 +20,9 @@
 #include "base/guc.h"
 #include "scan/scan_state.h"
 
+/* The number of ranges where lists may be as long as one likes: an array of them has to stay below MaxAllocSize. */
+#define MAX_RANGES 10000000
+
 /* Values that a key column must have one of. */
 typedef struct KeyList
 {
@@ -318,16 +321,18 @@ apply_row_conditions(const KvScanState *state, KvKeyRange *range)
 	return true;
 }
 
-/* Raises an error if lists name more keys than a key query may read. */
+/* Raises an error if lists name more keys than a key query may read, or than memory holds where it may read all. */
 static void
 check_list_size(const KvScanState *state, int64 count)
 {
-	if (count > KV_MAX_LIST_KEYS && !kv_guc_allow_scan)
+	int			limit = kv_guc_allow_scan ? MAX_RANGES : KV_MAX_LIST_KEYS;
+
+	if (count > limit)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_LIMIT_EXCEEDED),
 				 errmsg("query names " INT64_FORMAT " keys of table \"%s\"", count,
 						RelationGetRelationName(state->css.ss.ss_currentRelation)),
-				 errdetail("A key query reads at most %d.", KV_MAX_LIST_KEYS),
+				 errdetail("A key query reads at most %d.", limit),
 				 errhint("Join with the keys instead, as in FROM unnest(..) AS k JOIN .. ON .. = k.")));
 }
 
