@@ -279,8 +279,9 @@ kv_table_lookup(Oid relid)
 		initialize_cache();
 
 	entry = hash_search(cache, &relid, HASH_FIND, NULL);
+	/* reading the partitions may take an invalidation in, which empties the entry */
 	if (likely(entry != NULL && entry->known &&
-			   (!entry->recheck || kv_table_partitions_match(entry->table))))
+			   (!entry->recheck || (kv_table_partitions_match(entry->table) && entry->known))))
 		return entry->table;
 	return load_table(relid);
 }
