@@ -90,3 +90,11 @@ ALTER TABLE read_get_hand DROP COLUMN gone;
 INSERT INTO read_get_hand(pk, sk, item) VALUES ('p', '\x01', '{"v": 1}');
 SELECT kv.get('read_get_hand', 'p', 'AQ==');
 DROP TABLE read_get_hand;
+
+-- a temporary table: the workers of a parallel query cannot read it, so the call stays with the leader
+SELECT kv.create_table('pg_temp.read_get_temporary', 'id', partitions => 1);
+SELECT kv.put_item('pg_temp.read_get_temporary', '{"id": "a", "v": 1}');
+SET force_parallel_mode = on;
+SELECT kv.get('pg_temp.read_get_temporary', 'a');
+RESET force_parallel_mode;
+DROP TABLE read_get_temporary;

@@ -181,19 +181,19 @@ GRANT SELECT ON kv.partitions TO PUBLIC;
 /* ---- operation: items ---- */
 
 CREATE FUNCTION kv.get(table_name regclass, partition_key text, sort_key text = NULL) RETURNS jsonb
-	AS 'MODULE_PATHNAME', 'kv_get_sql' LANGUAGE C STABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'kv_get_sql' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION kv.get(regclass, text, text) IS 'the item with that key, or NULL; keys as text';
 
 CREATE FUNCTION kv.get_item(table_name regclass, key jsonb, projection text = NULL,
 							attribute_names jsonb = NULL, consistent_read bool = true) RETURNS jsonb
-	AS 'MODULE_PATHNAME', 'kv_get_item_sql' LANGUAGE C STABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'kv_get_item_sql' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION kv.get_item(regclass, jsonb, text, jsonb, bool) IS 'the item with that key, or the projected part of it; NULL if there is none';
 
 CREATE FUNCTION kv.query(table_name regclass, key_condition text, attribute_values jsonb = NULL,
 						 attribute_names jsonb = NULL, index text = NULL, filter text = NULL,
 						 projection text = NULL, scan_forward bool = true, max_items int = NULL,
 						 exclusive_start_key jsonb = NULL, consistent_read bool = false) RETURNS SETOF jsonb
-	AS 'MODULE_PATHNAME', 'kv_query_sql' LANGUAGE C STABLE PARALLEL SAFE ROWS 50;
+	AS 'MODULE_PATHNAME', 'kv_query_sql' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 50;
 COMMENT ON FUNCTION kv.query(regclass, text, jsonb, jsonb, text, text, text, bool, int, jsonb, bool) IS 'the items of one collection that a key condition names, in sort key order';
 
 CREATE FUNCTION kv.query_page(table_name regclass, key_condition text, attribute_values jsonb = NULL,
@@ -203,14 +203,14 @@ CREATE FUNCTION kv.query_page(table_name regclass, key_condition text, attribute
 							  page_size int = NULL,
 							  OUT items jsonb, OUT count int, OUT scanned_count int,
 							  OUT last_evaluated_key jsonb, OUT consumed_capacity numeric) RETURNS record
-	AS 'MODULE_PATHNAME', 'kv_query_page_sql' LANGUAGE C STABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'kv_query_page_sql' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION kv.query_page(regclass, text, jsonb, jsonb, text, text, text, bool, int, jsonb, bool, int) IS 'one page of a query, and the key to continue behind';
 
 CREATE FUNCTION kv.scan(table_name regclass, filter text = NULL, attribute_values jsonb = NULL,
 						attribute_names jsonb = NULL, index text = NULL, projection text = NULL,
 						max_items int = NULL, exclusive_start_key jsonb = NULL, consistent_read bool = false,
 						segment int = NULL, total_segments int = NULL) RETURNS SETOF jsonb
-	AS 'MODULE_PATHNAME', 'kv_scan_sql' LANGUAGE C STABLE PARALLEL SAFE ROWS 1000;
+	AS 'MODULE_PATHNAME', 'kv_scan_sql' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 1000;
 COMMENT ON FUNCTION kv.scan(regclass, text, jsonb, jsonb, text, text, int, jsonb, bool, int, int) IS 'all items of a table, or of one segment of it, partition by partition';
 
 CREATE FUNCTION kv.scan_page(table_name regclass, filter text = NULL, attribute_values jsonb = NULL,
@@ -219,7 +219,7 @@ CREATE FUNCTION kv.scan_page(table_name regclass, filter text = NULL, attribute_
 							 segment int = NULL, total_segments int = NULL, page_size int = NULL,
 							 OUT items jsonb, OUT count int, OUT scanned_count int,
 							 OUT last_evaluated_key jsonb, OUT consumed_capacity numeric) RETURNS record
-	AS 'MODULE_PATHNAME', 'kv_scan_page_sql' LANGUAGE C STABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'kv_scan_page_sql' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION kv.scan_page(regclass, text, jsonb, jsonb, text, text, int, jsonb, bool, int, int, int) IS 'one page of a scan, and the key to continue behind';
 
 
@@ -251,7 +251,7 @@ CREATE FUNCTION kv.batch_write_item(request jsonb) RETURNS jsonb
 COMMENT ON FUNCTION kv.batch_write_item(jsonb) IS 'puts and deletes up to 25 items: {"table": [{"PutRequest": {"Item": ..}}, {"DeleteRequest": {"Key": ..}}]}';
 
 CREATE FUNCTION kv.batch_get_item(request jsonb) RETURNS jsonb
-	AS 'MODULE_PATHNAME', 'kv_batch_get_item_sql' LANGUAGE C STABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'kv_batch_get_item_sql' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION kv.batch_get_item(jsonb) IS 'up to 100 items by their keys: {"table": {"Keys": [..]}}';
 
 CREATE FUNCTION kv.transact_write_items(request jsonb, client_request_token text = NULL) RETURNS jsonb
@@ -259,7 +259,7 @@ CREATE FUNCTION kv.transact_write_items(request jsonb, client_request_token text
 COMMENT ON FUNCTION kv.transact_write_items(jsonb, text) IS 'up to 100 actions, all or none: [{"Put": {"TableName": "t", "Item": {..}}}, {"Update": ..}, {"Delete": ..}, {"ConditionCheck": ..}]';
 
 CREATE FUNCTION kv.transact_get_items(request jsonb) RETURNS jsonb
-	AS 'MODULE_PATHNAME', 'kv_transact_get_items_sql' LANGUAGE C STABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'kv_transact_get_items_sql' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION kv.transact_get_items(jsonb) IS 'up to 100 items as they are at one moment: [{"Get": {"TableName": "t", "Key": {..}}}]';
 
 /* Written by kv.transact_write_items alone, with nobody's rights (src/operation/operation_token.c). */

@@ -1,6 +1,6 @@
 -- functions: signatures, volatility, strictness, parallel safety and rights of what the extension offers.
 BEGIN;
-SELECT plan(9);
+SELECT plan(10);
 
 CREATE TEMP VIEW function AS
 	SELECT p.oid, p.proname::text AS name, pg_get_function_arguments(p.oid) AS arguments, pg_get_function_result(p.oid) AS result,
@@ -70,6 +70,11 @@ SELECT is_empty(
 SELECT is_empty(
 	$$SELECT name FROM function WHERE volatility = 'immutable' AND NOT (strict AND parallel = 'safe')$$,
 	'what only computes is strict and parallel safe');
+
+SELECT set_eq(
+	$$SELECT name FROM function WHERE parallel = 'restricted'$$,
+	ARRAY['get', 'get_item', 'query', 'query_page', 'scan', 'scan_page', 'batch_get_item', 'transact_get_items'],
+	'what reads items stays with the leader, since the table may be a temporary one');
 
 -- Rights: everyone may call, and the rights on the table decide; only the handler is the system's own.
 SELECT set_eq(
