@@ -4,8 +4,9 @@
  *
  * The request is read as a whole before anything is written.  Then the rows
  * are written in order of leaf and key: a leaf is opened once, neighbours in
- * the index come one after the other, and two batches cannot deadlock.  No
- * item is left unprocessed: what cannot be written is an error.
+ * the index come one after the other.  The keys are locked first, as those of
+ * a transaction are: neither two batches nor a batch and a transaction can
+ * deadlock.  No item is left unprocessed: what cannot be written is an error.
  *
  * Source of the rules: DynamoDB API reference, BatchWriteItem.
  */
@@ -182,6 +183,8 @@ kv_operation_batch_write(Jsonb *request)
 	read_request(batch, request);
 	kv_request_context_pop(&batch->context);
 	kv_request_sort(batch->key, batch->count, "writes");
+	kv_request_lock(batch->key, batch->count);
 	write_rows(batch);
+	kv_request_unlock(batch->key, batch->count);
 	return kv_json_wrap("UnprocessedItems", kv_json_empty_object());
 }

@@ -101,6 +101,9 @@ typedef struct KvRequestKey
 	int			leaf;
 	Datum		key[KV_MAX_KEYS];
 	int			number;			/* of the part, from 0 */
+	uint64		hash;			/* that stands for the key in the lock table; filled by kv_request_lock */
+	bool		shared;			/* the lock is for looking only */
+	bool		keep;			/* kv_request_unlock leaves the lock to the end of the transaction */
 } KvRequestKey;
 
 /* Tells whether two keys lie in one leaf. */
@@ -124,5 +127,20 @@ typedef bool (*KvTakeItem) (void *argument, int number, const KvItemView *view);
 
 /* Reads the items of sorted keys with the active snapshot, leaf by leaf. */
 extern void kv_request_read_items(const KvRequestKey *keys, int count, KvTakeItem take, void *argument);
+
+/* --- operation_lock.c --- */
+
+/* What the locks of this room are for: the fourth field of an advisory lock, where SQL's functions have 1 and 2. */
+#define KV_LOCK_KEY		0x6B76	/* a key of a table */
+#define KV_LOCK_TOKEN	0x6B77	/* a client request token */
+
+/*
+ * Locks keys, whether their rows are there or not, in one order.  An error
+ * releases the locks with all others of the subtransaction.
+ */
+extern void kv_request_lock(KvRequestKey *keys, int count);
+
+/* Releases the locks that rows and index entries have taken over from. */
+extern void kv_request_unlock(const KvRequestKey *keys, int count);
 
 #endif							/* KV_OPERATION_OPERATION_REQUEST_H */

@@ -13,7 +13,6 @@ typedef struct KvAction
 {
 	KvWrite		write;			/* outcome: what has been judged so far */
 	int			leaf;
-	uint64		lock;			/* hash that stands for the key in the lock table */
 
 	/* what the action was judged on */
 	bool		present;
@@ -33,10 +32,6 @@ typedef struct KvTransaction
 	text	   *token;			/* NULL: none */
 } KvTransaction;
 
-/* What the locks of this room are for: the fourth field of an advisory lock, where SQL's functions have 1 and 2. */
-#define KV_LOCK_KEY		0x6B76	/* a key of a table */
-#define KV_LOCK_TOKEN	0x6B77	/* a client request token */
-
 /* --- operation_transact_write.c --- */
 
 /* Raises an error if the items of a transaction are too large together. */
@@ -49,20 +44,6 @@ extern KvTransaction *kv_transact_read(Jsonb *request, text *token);
 
 /* Returns the array of a request: the request itself, or its first member where it is wrapped as in the API. */
 extern JsonbContainer *kv_transact_unwrap(Jsonb *request, const KvMember *members, int count, KvMemberValue *values);
-
-/* --- operation_transact_lock.c --- */
-
-/*
- * Locks the keys of all actions, whether their rows are there or not, in one
- * order.  An error releases the locks with all others of the subtransaction.
- */
-extern void kv_transact_lock(const KvTransaction *transaction);
-
-/* Releases the locks that rows and index entries have taken over from. */
-extern void kv_transact_unlock(const KvTransaction *transaction);
-
-/* Returns the hash that stands for a key. */
-extern uint64 kv_transact_lock_hash(const KvTable *table, const Datum *key);
 
 /* --- operation_token.c --- */
 

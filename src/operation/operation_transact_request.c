@@ -180,10 +180,11 @@ read_action(Reader *reader, const JsonbValue *value)
 	kv_write_bind(&action->write, &bound);
 
 	action->leaf = kv_table_route(action->write.table, action->write.key[0]);
-	action->lock = kv_transact_lock_hash(action->write.table, action->write.key);
 	key->table = action->write.table;
 	key->leaf = action->leaf;
 	memcpy(key->key, action->write.key, sizeof(key->key));
+	key->shared = verb == KV_VERB_CHECK;
+	key->keep = action->write.through_policy;
 	key->number = transaction->count++;
 }
 

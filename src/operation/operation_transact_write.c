@@ -284,10 +284,10 @@ run(Jsonb *request, text *token)
 
 	if (transaction->token && !kv_token_claim(transaction->token, transaction->content))
 		return;
-	kv_transact_lock(transaction);
+	kv_request_lock(transaction->key, transaction->count);
 	judge_all(transaction);
 	write_all(transaction);
-	kv_transact_unlock(transaction);
+	kv_request_unlock(transaction->key, transaction->count);
 }
 
 /*
