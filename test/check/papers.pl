@@ -41,6 +41,13 @@ my @bare = grep { $install !~ /COMMENT ON VIEW kv\.\Q$_\E\b/ } $install =~ /^CRE
 is_deeply(\@bare, [], 'every view has a comment');
 unlike($install, qr/CREATE OR REPLACE/, 'nothing is replaced at installation');
 
+# The SQL about batches and transactions is what the test runs.
+my ($transactions) = $readme =~ /<!-- transactions begin -->(.*)<!-- transactions end -->/s;
+my $compose = slurp('sql/transact_compose.sql');
+my @blocks = ($transactions // '') =~ /^```sql\n(.*?)^```$/msg;
+cmp_ok(scalar @blocks, '>', 3, 'the README shows transactions');
+is_deeply([ grep { index($compose, $_) < 0 } @blocks ], [], 'as sql/transact_compose.sql runs them');
+
 done_testing();
 
 # Returns a file's content.
