@@ -165,6 +165,34 @@ SELECT * FROM scan_guard WHERE pk = 't1' AND pk = 't2';
 SELECT count(*) FROM scan_guard WHERE sk = 'm1' AND NULL;
 DELETE FROM scan_guard WHERE false;
 
+-- the first query of a session, which the library may not have seen coming
+\c -
+SELECT count(*) FROM scan_guard;
+\c -
+EXPLAIN SELECT count(*) FROM scan_guard;
+\c -
+SELECT count(*) FROM scan_guard WHERE pk = 't1';
+\c -
+UPDATE scan_guard SET item = '{}';
+\c -
+SELECT * FROM scan_guard_rows();
+\c -
+SELECT scan_guard_dynamic('SELECT count(*) FROM scan_guard_p0');
+\c -
+COPY (SELECT * FROM scan_guard) TO STDOUT;
+\c -
+PREPARE by_key(text) AS SELECT count(*) FROM scan_guard WHERE pk = $1;
+EXECUTE by_key('t1');
+DEALLOCATE by_key;
+SET client_min_messages = warning;
+
+-- a table without partitions yet
+CREATE TABLE scan_guard_empty (pk text COLLATE "C", item jsonb NOT NULL DEFAULT '{}', PRIMARY KEY (pk)) PARTITION BY HASH (pk kv.xxh3_text_ops);
+SELECT * FROM scan_guard_empty WHERE pk IN ('a', 'b') ORDER BY pk;
+EXPLAIN (COSTS OFF) SELECT * FROM scan_guard_empty WHERE pk = 'a';
+SELECT * FROM scan_guard_empty;
+DROP TABLE scan_guard_empty;
+
 -- commands that read whole tables, none of which is a query
 \set VERBOSITY default
 VACUUM ANALYZE scan_guard;

@@ -28,7 +28,7 @@ SELECT sk FROM scan_query WHERE pk = 'p1' AND sk > 'MSG#05';
 SELECT sk FROM scan_query WHERE pk = 'p1' AND sk >= 'MSG#05' AND sk <= 'USER#01';
 SELECT sk FROM scan_query WHERE pk = 'p1' AND sk BETWEEN 'MSG#02' AND 'MSG#03';
 SELECT sk FROM scan_query WHERE pk = 'p1' AND sk BETWEEN 'MSG#03' AND 'MSG#02';
-SELECT sk FROM scan_query WHERE pk = 'p1' AND sk > 'MSG#02' AND sk >= 'MSG#02' AND sk < 'MSG#09' AND sk < 'MSG#05';
+SELECT sk FROM scan_query WHERE pk = 'p1' AND sk >= 'MSG#02' AND sk > 'MSG#02' AND sk <= 'MSG#09' AND sk <= 'MSG#05' AND sk < 'MSG#05';
 EXPLAIN (COSTS OFF) SELECT sk FROM scan_query WHERE pk = 'p1' AND sk BETWEEN 'MSG#02' AND 'MSG#03';
 
 -- beginnings
@@ -138,4 +138,18 @@ SELECT * FROM scan_query_pk WHERE id = 'i3';
 SELECT * FROM scan_query_pk WHERE id IN ('i5', 'i1', 'i9');
 EXPLAIN (COSTS OFF) SELECT * FROM scan_query_pk WHERE id IN ('i5', 'i1', 'i9') ORDER BY id DESC;
 
+-- many partitions, more than are kept open
+SELECT kv.create_table('scan_query_many', 'pk', 'sk', partitions => 80);
+INSERT INTO scan_query_many SELECT 'k' || g, 'a' FROM generate_series(1, 1000) g;
+SELECT count(*), count(DISTINCT scan_query_many.tableoid) FROM unnest(ARRAY(SELECT 'k' || g FROM generate_series(1, 1000) g)) k JOIN scan_query_many ON pk = k;
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT pk FROM scan_query_many WHERE pk = ANY (ARRAY(SELECT 'k' || g FROM generate_series(1, 100) g)) ORDER BY pk;
+MOVE 98 FROM c;
+FETCH 5 FROM c;
+FETCH BACKWARD 3 FROM c;
+MOVE BACKWARD 90 FROM c;
+FETCH BACKWARD 20 FROM c;
+COMMIT;
+
+DROP TABLE scan_query_many;
 DROP TABLE scan_query_p2, scan_query, scan_query_single, scan_query_pk;

@@ -226,12 +226,29 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	{
 		begin_conditions(state, scan);
 		state->cursor = palloc0(sizeof(KvCursor *) * leaves);
+		state->visited = palloc0(sizeof(bool) * leaves);
 	}
 	if (state->parent)
 	{
 		state->map = palloc0(sizeof(TupleConversionMap *) * leaves);
 		state->map_known = palloc0(sizeof(bool) * leaves);
 		state->only_leaf = find_only_leaf(scan->scan.plan.qual);
+	}
+}
+
+/* Closes all cursors. */
+static void
+close_cursors(KvScanState *state)
+{
+	int			leaves = state->parent ? state->table->leaf_count : 1;
+
+	for (int i = 0; i < leaves && state->open_cursors > 0; i++)
+	{
+		if (state->cursor[i] == NULL)
+			continue;
+		kv_cursor_close(state->cursor[i]);
+		state->cursor[i] = NULL;
+		state->open_cursors--;
 	}
 }
 
@@ -242,8 +259,13 @@ leaf_cursor(KvScanState *state, int leaf)
 	if (unlikely(state->cursor[leaf] == NULL))
 	{
 		EState	   *estate = state->css.ss.ps.state;
-		MemoryContext caller = MemoryContextSwitchTo(estate->es_query_cxt);
+		MemoryContext caller;
 
+		if (state->open_cursors >= KV_MAX_OPEN_CURSORS)
+			close_cursors(state);
+		caller = MemoryContextSwitchTo(estate->es_query_cxt);
+		state->open_cursors++;
+		state->visited[leaf] = true;
 		state->cursor[leaf] = kv_cursor_open(state->table, leaf, estate->es_snapshot, ForwardScanDirection);
 		MemoryContextSwitchTo(caller);
 	}
@@ -498,11 +520,5 @@ end_scan(CustomScanState *node)
 	KvScanState *state = (KvScanState *) node;
 
 	end_leaf_scan(state);
-	if (state->cursor == NULL)
-		return;
-	for (int i = 0; i < (state->parent ? state->table->leaf_count : 1); i++)
-	{
-		if (state->cursor[i] != NULL)
-			kv_cursor_close(state->cursor[i]);
-	}
+	close_cursors(state);
 }

@@ -77,7 +77,7 @@ explain_partitions(KvScanState *state, ExplainState *es)
 	{
 		for (int i = 0; i < table->leaf_count; i++)
 		{
-			if (state->cursor[i] != NULL)
+			if (state->visited[i])
 				names = add_leaf_name(names, table, i);
 		}
 	}

@@ -100,7 +100,7 @@ static const char *
 explain_condition(const Subject *subject, Node *clause)
 {
 	if (is_orclause(clause))
-		return psprintf("The partition key %s is compared only inside OR.", subject->name);
+		return psprintf("Not every arm of an OR fixes the partition key %s.", subject->name);
 	if (IsA(clause, OpExpr))
 		return explain_operator(subject, (OpExpr *) clause);
 	if (IsA(clause, ScalarArrayOpExpr))

@@ -34,14 +34,18 @@
 #define INDEX_SHARE			0.2
 #define INDEX_FANOUT		200
 
+/* So many leaves are looked at; hashing makes the others like them. */
+#define SAMPLED_LEAVES		64
+
 /* Adds up pages and rows of the leaves as vacuum saw them. */
 static void
 add_up_leaves(const KvTable *table, BlockNumber *pages, double *tuples)
 {
+	int			sampled = Min(table->leaf_count, SAMPLED_LEAVES);
 	double		all_pages = 0;
 
 	*tuples = 0;
-	for (int i = 0; i < table->leaf_count; i++)
+	for (int i = 0; i < sampled; i++)
 	{
 		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table->leaf_relid[i]));
 		Form_pg_class leaf;
@@ -60,6 +64,11 @@ add_up_leaves(const KvTable *table, BlockNumber *pages, double *tuples)
 			*tuples += leaf->reltuples;
 		}
 		ReleaseSysCache(tuple);
+	}
+	if (sampled > 0)
+	{
+		all_pages = all_pages / sampled * table->leaf_count;
+		*tuples = *tuples / sampled * table->leaf_count;
 	}
 	*pages = (BlockNumber) Min(all_pages, (double) MaxBlockNumber);
 }

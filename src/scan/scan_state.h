@@ -4,7 +4,7 @@
  *
  * Ranges are worked off in key order, or backward from the last; a range is
  * read through the cursor of its leaf.  Cursors are opened when first needed
- * and kept for rescans.
+ * and kept for rescans, but not too many: each pins pages.
  */
 #ifndef KV_SCAN_SCAN_STATE_H
 #define KV_SCAN_SCAN_STATE_H
@@ -14,6 +14,9 @@
 #include "commands/explain.h"
 
 #include "scan/scan_internal.h"
+
+/* The number of cursors that a node keeps open. */
+#define KV_MAX_OPEN_CURSORS 64
 
 /* One condition on a key column, and its values as last evaluated. */
 typedef struct KvScanCondition
@@ -52,7 +55,9 @@ typedef struct KvScanState
 	KvScanRange *range;			/* in key order */
 	KvScanRange single;			/* what range points to where simple */
 	int			range_count;
-	KvCursor  **cursor;			/* by leaf; NULL: not opened yet */
+	KvCursor  **cursor;			/* by leaf; NULL: not open */
+	int			open_cursors;
+	bool	   *visited;		/* by leaf: a cursor was opened, for EXPLAIN */
 
 	/* both modes */
 	bool		started;		/* keys are evaluated, current is set */
