@@ -7,14 +7,12 @@
  * backend knows the end of the collection.  What is remembered is only a
  * hint: others may have appended further since, or may have filled the page.
  *
- * The cache is of fixed size, made at the first use, and shared by all
- * relations of the backend; entries are found by a hash that covers the
+ * The cache is of fixed size (its memory is touched as it fills) and shared by
+ * all relations of the backend; entries are found by a hash that covers the
  * relation's generation, so forgetting a relation costs nothing.  Sort keys
  * are compared byte by byte, so this serves types that sort that way only.
  */
 #include "postgres.h"
-
-#include "utils/memutils.h"
 
 #include "am/am_internal.h"
 
@@ -31,18 +29,15 @@ typedef struct AppendEntry
 	char		key[KEY_BYTES];	/* the last sort key */
 } AppendEntry;
 
-static AppendEntry *entries = NULL;
+static AppendEntry entries[SETS * WAYS];
 
 /* Returns the entry of a collection, or NULL. */
 static AppendEntry *
 find_entry(uint64 hash)
 {
-	AppendEntry *set;
+	AppendEntry *set = entries + (hash & (SETS - 1)) * WAYS;
 	int			i;
 
-	if (entries == NULL)
-		return NULL;
-	set = entries + (hash & (SETS - 1)) * WAYS;
 	for (i = 0; i < WAYS; i++)
 		if (set[i].hash == hash)
 			return &set[i];
@@ -54,12 +49,9 @@ static AppendEntry *
 take_entry(uint64 hash)
 {
 	static uint32 turn = 0;
-	AppendEntry *set;
+	AppendEntry *set = entries + (hash & (SETS - 1)) * WAYS;
 	int			i;
 
-	if (entries == NULL)
-		entries = MemoryContextAllocZero(TopMemoryContext, sizeof(AppendEntry) * SETS * WAYS);
-	set = entries + (hash & (SETS - 1)) * WAYS;
 	for (i = 0; i < WAYS; i++)
 		if (set[i].hash == 0)
 			return &set[i];

@@ -83,6 +83,7 @@ typedef struct KvAmProbe
 	OffsetNumber offset;		/* first entry on the leaf that is not less than the key */
 	ItemPointerData neighbour;	/* nearest row of the same partition key; invalid: none */
 	bool		at_end;			/* no row of the collection is known to come behind the key */
+	int			entries;		/* of the collection on the leaf, once kv_am_probe_nearby has looked */
 	Datum		detoasted[2];	/* copies to free, or 0 */
 } KvAmProbe;
 

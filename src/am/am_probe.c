@@ -168,7 +168,8 @@ add_block(BlockNumber *blocks, int count, ItemPointer row)
 
 /*
  * Lists the blocks of the rows next to the key in its collection, nearest
- * first; returns how many.  Entries on other leaves are not looked at.
+ * first; returns how many.  Entries on other leaves are not looked at.  Counts
+ * the collection's entries on the leaf.
  */
 int
 kv_am_probe_nearby(KvAmProbe *probe, BlockNumber *blocks, int max_blocks)
@@ -193,6 +194,7 @@ kv_am_probe_nearby(KvAmProbe *probe, BlockNumber *blocks, int max_blocks)
 		last = first_entry(probe, page, 1, true) - 1;
 		after = Max(first, probe->offset);
 		before = Min(last, after - 1);
+		probe->entries = last + 1 - first;
 		for (i = 0; i < NEARBY_ENTRIES && count < max_blocks && (before >= first || after <= last); i++)
 		{
 			if (before >= first)
