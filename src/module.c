@@ -5,8 +5,10 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "miscadmin.h"
 
 #include "base/guc.h"
+#include "index/index.h"
 #include "scan/scan.h"
 
 PG_MODULE_MAGIC;
@@ -19,4 +21,7 @@ _PG_init(void)
 {
 	kv_guc_define();
 	kv_scan_install_hooks();
+	kv_index_init();
+	if (process_shared_preload_libraries_in_progress)
+		kv_index_request_shared_memory();
 }

@@ -24,4 +24,12 @@ extern bool kv_am_is_key_value(Relation relation);
  */
 extern void kv_am_hint_neighbour(Relation relation, ItemPointer neighbour);
 
+/*
+ * Called when a relation gets new, empty files (TRUNCATE, but not when it is
+ * made, nor by VACUUM FULL, CLUSTER and ALTER TABLE, which fill others), or
+ * is emptied as it stands.  Must not write to the relation's catalog row.
+ */
+typedef void (*KvAmTruncateHook) (Relation relation);
+extern KvAmTruncateHook kv_am_truncate_hook;
+
 #endif							/* KV_AM_AM_H */

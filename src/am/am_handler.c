@@ -21,6 +21,7 @@
 #include "nodes/execnodes.h"
 #include "utils/inval.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "am/am.h"
 #include "am/am_internal.h"
@@ -31,6 +32,8 @@ typedef struct HeapMask
 	Relation	relation;
 	struct HeapMask *outer;
 } HeapMask;
+
+KvAmTruncateHook kv_am_truncate_hook = NULL;
 
 static HeapMask *heap_masks = NULL;
 static TableAmRoutine key_value_methods;
@@ -118,6 +121,26 @@ key_value_index_validate_scan(Relation table, Relation index, IndexInfo *index_i
 	PG_END_TRY();
 }
 
+/* Gives the relation new files, as heap does; tells if it had some before. */
+static void
+key_value_relation_set_new_filenode(Relation relation, const KvCompatFileLocator *locator, char persistence,
+									TransactionId *freeze_xid, MultiXactId *min_multi)
+{
+	kv_compat_heap_set_new_file(relation, locator, persistence, freeze_xid, min_multi);
+	/* while a relation is made, its row is not there yet */
+	if (kv_am_truncate_hook && SearchSysCacheExists1(RELOID, ObjectIdGetDatum(RelationGetRelid(relation))))
+		kv_am_truncate_hook(relation);
+}
+
+/* Empties the relation as it stands, as heap does. */
+static void
+key_value_relation_nontransactional_truncate(Relation relation)
+{
+	GetHeapamTableAmRoutine()->relation_nontransactional_truncate(relation);
+	if (kv_am_truncate_hook)
+		kv_am_truncate_hook(relation);
+}
+
 /* Answers that TOAST tables of key_value relations are plain heaps. */
 static Oid
 key_value_relation_toast_am(Relation relation)
@@ -139,6 +162,8 @@ key_value_routine(void)
 	key_value_methods.tuple_insert_speculative = kv_am_tuple_insert_speculative;
 	key_value_methods.multi_insert = kv_am_multi_insert;
 	key_value_methods.tuple_update = kv_am_tuple_update;
+	key_value_methods.kv_compat_set_new_file_callback = key_value_relation_set_new_filenode;
+	key_value_methods.relation_nontransactional_truncate = key_value_relation_nontransactional_truncate;
 	key_value_methods.relation_toast_am = key_value_relation_toast_am;
 	CacheRegisterRelcacheCallback(restore_heap_masks, (Datum) 0);
 	methods_ready = true;

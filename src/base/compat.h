@@ -69,6 +69,31 @@
 #define kv_compat_file_number(relation) ((relation)->rd_locator.relNumber)
 #endif
 
+/* 16: "file node" is called "file number".  Can go with 15. */
+#if PG_VERSION_NUM < 160000
+#define kv_compat_set_new_file(relation) RelationSetNewRelfilenode(relation, (relation)->rd_rel->relpersistence)
+#else
+#define kv_compat_set_new_file(relation) RelationSetNewRelfilenumber(relation, (relation)->rd_rel->relpersistence)
+#endif
+
+/* 16: and so is a table access method's callback for it, whose type of argument has another name.  Can go with 15. */
+#if PG_VERSION_NUM < 160000
+#define KvCompatFileLocator RelFileNode
+#define kv_compat_set_new_file_callback relation_set_new_filenode
+#define kv_compat_heap_set_new_file GetHeapamTableAmRoutine()->relation_set_new_filenode
+#else
+#define KvCompatFileLocator RelFileLocator
+#define kv_compat_set_new_file_callback relation_set_new_filelocator
+#define kv_compat_heap_set_new_file GetHeapamTableAmRoutine()->relation_set_new_filelocator
+#endif
+
+/* 17: reindex_relation() takes the statement that it belongs to.  Can go with 16. */
+#if PG_VERSION_NUM < 170000
+#define kv_compat_reindex_relation(relid) reindex_relation(relid, REINDEX_REL_PROCESS_TOAST, &(ReindexParams) {0})
+#else
+#define kv_compat_reindex_relation(relid) reindex_relation(NULL, relid, REINDEX_REL_PROCESS_TOAST, &(ReindexParams) {0})
+#endif
+
 /* 17: a backend's transaction number has moved into a struct.  Can go with 16. */
 #if PG_VERSION_NUM < 170000
 #define kv_compat_my_lxid() (MyProc->lxid)
@@ -114,6 +139,14 @@ kv_compat_extend_relation(Relation relation)
 #else
 #define kv_compat_check_as_user(root, rte) \
 	((rte)->perminfoindex != 0 ? getRTEPermissionInfo((root)->parse->rteperminfos, rte)->checkAsUser : InvalidOid)
+#endif
+
+/* 16: the same in the executor. Can go with 15. */
+#if PG_VERSION_NUM < 160000
+#define kv_compat_exec_check_as_user(estate, rte) ((rte)->checkAsUser)
+#else
+#define kv_compat_exec_check_as_user(estate, rte) \
+	((rte)->perminfoindex != 0 ? getRTEPermissionInfo((estate)->es_rteperminfos, rte)->checkAsUser : InvalidOid)
 #endif
 
 /* 18: disabled nodes are counted instead of made expensive. Can go with 17. */

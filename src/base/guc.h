@@ -8,6 +8,12 @@
 /* key_value.allow_scan: lets queries that are not key queries run. Superuser-set; off. */
 extern bool kv_guc_allow_scan;
 
+/* key_value.index_batch_size: records or items that apply and backfill work off in one transaction. */
+extern int	kv_guc_index_batch_size;
+
+/* key_value.max_index_backlog: size of the change log, in MB, beyond which writers are refused; 0 for no limit. Superuser-set. */
+extern int	kv_guc_max_index_backlog;
+
 /* Defines the settings; called once from _PG_init. */
 extern void kv_guc_define(void);
 

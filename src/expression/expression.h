@@ -62,6 +62,13 @@ typedef struct KvProjection KvProjection;
 extern KvProjection *kv_projection_bind(text *expression, KvPlaceholders *placeholders,
 										const KvKeySchema *schema);
 
+/* The same from names of whole attributes, which must stay, and with_keys the key attributes of the schema. */
+extern KvProjection *kv_projection_of_attributes(const KvKeySchema *schema, bool with_keys,
+												 char *const *names, int count);
+
+/* Returns the first attribute that the projection reads and that is neither a key attribute nor one of names; NULL if there is none. */
+extern char *kv_projection_find_other(const KvProjection *projection, char *const *names, int count);
+
 /* Returns the projected part of the item, key attributes only where they are named. */
 extern Jsonb *kv_projection_apply(const KvProjection *projection, const KvItemView *view);
 

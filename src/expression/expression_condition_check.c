@@ -230,7 +230,7 @@ check_no_keys(const KvBinding *binding)
 	const KvTree *tree = binding->tree;
 
 	for (int i = 0; i < tree->path_count; i++)
-		if (binding->path_key[i] >= 0)
+		if (binding->path_key[i] >= 0 && binding->path_key[i] < kv_key_own_count(binding->schema))
 			ereport(ERROR,
 					(errcode(ERRCODE_KV_VALIDATION),
 					 kv_expression_errmsg(&tree->source, tree->path[i].span,

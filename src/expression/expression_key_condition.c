@@ -17,9 +17,9 @@
 typedef struct KeyConditions
 {
 	const KvBinding *binding;
-	const KvNode *node[KV_MAX_KEYS];
-	const KvNode *path[KV_MAX_KEYS];	/* the key attribute in it */
-	bool		flipped[KV_MAX_KEYS];	/* the value stands on the left */
+	const KvNode *node[KV_MAX_TABLE_KEYS];
+	const KvNode *path[KV_MAX_TABLE_KEYS];	/* the key attribute in it */
+	bool		flipped[KV_MAX_TABLE_KEYS];	/* the value stands on the left */
 } KeyConditions;
 
 /* Returns the source for error messages. */
@@ -33,7 +33,7 @@ source_of(const KeyConditions *conditions)
 static const char *
 key_names(const KvKeySchema *schema)
 {
-	if (schema->count == 1)
+	if (kv_key_own_count(schema) == 1)
 		return psprintf("The key attribute is \"%s\".", schema->attribute[0].name);
 	return psprintf("The key attributes are \"%s\" (partition key) and \"%s\" (sort key).",
 					schema->attribute[0].name, schema->attribute[1].name);
@@ -51,7 +51,8 @@ key_of_path(const KeyConditions *conditions, const KvNode *path)
 				 kv_expression_errmsg(source_of(conditions), path->span,
 									  "nested attributes are not supported in a key condition"),
 				 errdetail_internal("%s", key_names(binding->schema))));
-	if (binding->path_key[path->number] < 0)
+	if (binding->path_key[path->number] < 0 ||
+		binding->path_key[path->number] >= kv_key_own_count(binding->schema))
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 kv_expression_errmsg(source_of(conditions), path->span,

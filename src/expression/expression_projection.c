@@ -33,6 +33,64 @@ kv_projection_bind(text *expression, KvPlaceholders *placeholders, const KvKeySc
 	return projection;
 }
 
+/* Adds a whole attribute to the paths, in jsonb's order of names; once is enough. */
+static void
+add_attribute(KvPathNode *root, const char *data, int length, int key)
+{
+	KvPathNode **place = &root->child;
+	KvPathNode *node;
+
+	for (; *place != NULL; place = &(*place)->next)
+	{
+		int			order = (*place)->name.length - length;
+
+		if (order == 0)
+			order = memcmp((*place)->name.data, data, length);
+		if (order == 0)
+			return;
+		if (order > 0)
+			break;
+	}
+	node = kv_path_node_create();
+	node->name.data = data;
+	node->name.length = length;
+	node->leaf = 0;
+	node->key = key;
+	node->next = *place;
+	*place = node;
+}
+
+/* Makes a projection of whole attributes. */
+KvProjection *
+kv_projection_of_attributes(const KvKeySchema *schema, bool with_keys, char *const *names, int count)
+{
+	KvProjection *projection = palloc0(sizeof(KvProjection));
+
+	projection->root = kv_path_node_create();
+	for (int i = 0; with_keys && i < schema->count; i++)
+		add_attribute(projection->root, schema->attribute[i].name, schema->attribute[i].name_length, i);
+	for (int i = 0; i < count; i++)
+		add_attribute(projection->root, names[i], strlen(names[i]), -1);
+	return projection;
+}
+
+/* Returns the first attribute that the projection reads and that is neither a key attribute nor one of names. */
+char *
+kv_projection_find_other(const KvProjection *projection, char *const *names, int count)
+{
+	for (const KvPathNode *node = projection->root->child; node != NULL; node = node->next)
+	{
+		bool		found = node->key >= 0;
+
+		for (int i = 0; i < count && !found; i++)
+			found = strlen(names[i]) == node->name.length &&
+				memcmp(names[i], node->name.data, node->name.length) == 0;
+		if (!found)
+			return pnstrdup(node->name.data, node->name.length);
+	}
+	return NULL;
+}
+
 /* Returns how many children a node has. */
 static int
 child_count(const KvPathNode *node)

@@ -178,6 +178,167 @@ COMMENT ON COLUMN kv.partitions.table_bytes IS 'size on disk in bytes, with larg
 COMMENT ON COLUMN kv.partitions.index_bytes IS 'size on disk of all indexes, in bytes';
 GRANT SELECT ON kv.partitions TO PUBLIC;
 
+/* ---- index: secondary indexes ---- */
+
+/*
+ * The tables that the C code keeps are materialized views for the catalogs: so
+ * SQL cannot write to them, a publication FOR ALL TABLES leaves them out, and no
+ * dump takes them along.  src/index/ says what is in them; nobody but it may
+ * look, since the change log has keys of items.
+ */
+CREATE MATERIALIZED VIEW kv.change_log_0 USING heap WITH (autovacuum_enabled = false) AS
+	SELECT '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number, '0'::pg_catalog.oid AS base,
+	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE false;
+CREATE INDEX change_log_0_xid_number ON kv.change_log_0 (xid, number);
+CREATE MATERIALIZED VIEW kv.change_log_1 USING heap WITH (autovacuum_enabled = false) AS
+	SELECT '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number, '0'::pg_catalog.oid AS base,
+	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE false;
+CREATE INDEX change_log_1_xid_number ON kv.change_log_1 (xid, number);
+CREATE MATERIALIZED VIEW kv.change_log_2 USING heap WITH (autovacuum_enabled = false) AS
+	SELECT '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number, '0'::pg_catalog.oid AS base,
+	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE false;
+CREATE INDEX change_log_2_xid_number ON kv.change_log_2 (xid, number);
+CREATE MATERIALIZED VIEW kv.change_log_3 USING heap WITH (autovacuum_enabled = false) AS
+	SELECT '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number, '0'::pg_catalog.oid AS base,
+	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE false;
+CREATE INDEX change_log_3_xid_number ON kv.change_log_3 (xid, number);
+CREATE MATERIALIZED VIEW kv.change_log_4 USING heap WITH (autovacuum_enabled = false) AS
+	SELECT '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number, '0'::pg_catalog.oid AS base,
+	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE false;
+CREATE INDEX change_log_4_xid_number ON kv.change_log_4 (xid, number);
+CREATE MATERIALIZED VIEW kv.change_log_5 USING heap WITH (autovacuum_enabled = false) AS
+	SELECT '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number, '0'::pg_catalog.oid AS base,
+	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE false;
+CREATE INDEX change_log_5_xid_number ON kv.change_log_5 (xid, number);
+CREATE MATERIALIZED VIEW kv.change_log_6 USING heap WITH (autovacuum_enabled = false) AS
+	SELECT '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number, '0'::pg_catalog.oid AS base,
+	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE false;
+CREATE INDEX change_log_6_xid_number ON kv.change_log_6 (xid, number);
+CREATE MATERIALIZED VIEW kv.change_log_7 USING heap WITH (autovacuum_enabled = false) AS
+	SELECT '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number, '0'::pg_catalog.oid AS base,
+	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE false;
+CREATE INDEX change_log_7_xid_number ON kv.change_log_7 (xid, number);
+CREATE MATERIALIZED VIEW kv.apply_progress_0 USING heap WITH (autovacuum_enabled = false) AS
+	SELECT 0::pg_catalog.int8 AS round, pg_catalog.pg_current_snapshot() AS before, pg_catalog.pg_current_snapshot() AS after,
+	0::pg_catalog.int4 AS log, '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number WHERE false;
+CREATE UNIQUE INDEX apply_progress_0_round ON kv.apply_progress_0 (round);
+CREATE MATERIALIZED VIEW kv.apply_progress_1 USING heap WITH (autovacuum_enabled = false) AS
+	SELECT 0::pg_catalog.int8 AS round, pg_catalog.pg_current_snapshot() AS before, pg_catalog.pg_current_snapshot() AS after,
+	0::pg_catalog.int4 AS log, '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number WHERE false;
+CREATE UNIQUE INDEX apply_progress_1_round ON kv.apply_progress_1 (round);
+CREATE MATERIALIZED VIEW kv.change_retry USING heap AS
+	SELECT '0'::pg_catalog.oid AS index, '0'::pg_catalog.oid AS base, 'epoch'::pg_catalog.timestamptz AS at,
+	''::pg_catalog.bytea AS change WHERE false;
+CREATE INDEX change_retry_index_base ON kv.change_retry (index, base);
+CREATE MATERIALIZED VIEW kv.index_state USING heap AS
+	SELECT '0'::pg_catalog.oid AS index, '0'::pg_catalog.oid AS base, ''::pg_catalog.text AS state, 0::pg_catalog.int8 AS fingerprint,
+	'0'::pg_catalog.oid AS leaf, ''::pg_catalog.bytea AS position, ''::pg_catalog.text AS error,
+	'epoch'::pg_catalog.timestamptz AS error_at, 'epoch'::pg_catalog.timestamptz AS retry_at WHERE false;
+CREATE UNIQUE INDEX index_state_pkey ON kv.index_state (index);
+
+CREATE FUNCTION kv.global_index() RETURNS trigger
+	AS 'MODULE_PATHNAME', 'kv_table_index_trigger' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION kv.global_index() IS 'trigger of a global index''s table: defines the index and guards it against writes';
+
+CREATE FUNCTION kv.capture_change() RETURNS trigger
+	AS 'MODULE_PATHNAME', 'kv_capture_change_sql' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION kv.capture_change() IS 'trigger of a table with global indexes: notes changes that they have to follow';
+
+CREATE FUNCTION kv.attr_s(item jsonb, name text) RETURNS text
+	AS 'MODULE_PATHNAME', 'kv_attr_s_sql' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION kv.attr_s(jsonb, text) IS 'attribute of an item as a key of type S; an error if it cannot be one';
+
+CREATE FUNCTION kv.attr_n(item jsonb, name text) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'kv_attr_n_sql' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION kv.attr_n(jsonb, text) IS 'attribute of an item as a key of type N; an error if it cannot be one';
+
+CREATE FUNCTION kv.attr_b(item jsonb, name text) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'kv_attr_b_sql' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION kv.attr_b(jsonb, text) IS 'attribute of an item as a key of type B; an error if it cannot be one';
+
+CREATE FUNCTION kv.in_local_index(item jsonb, name text, projection text, include text[]) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'kv_in_local_index_sql' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION kv.in_local_index(jsonb, text, text, text[])
+	IS 'predicate of a local index: whether the item has the attribute; carries the index''s projection';
+
+CREATE FUNCTION kv.create_global_index(
+	table_name regclass,
+	index_name text,
+	partition_key text,
+	sort_key text DEFAULT NULL,
+	partition_key_type text DEFAULT NULL,
+	sort_key_type text DEFAULT NULL,
+	projection text DEFAULT 'ALL',
+	include text[] DEFAULT NULL
+) RETURNS regclass
+	AS 'MODULE_PATHNAME', 'kv_create_global_index_sql' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION kv.create_global_index(regclass, text, text, text, text, text, text, text[])
+	IS 'creates a global index; types are S, N or B, by default that of the table''s key, else S';
+
+CREATE FUNCTION kv.create_local_index(
+	table_name regclass,
+	index_name text,
+	sort_key text,
+	sort_key_type text DEFAULT NULL,
+	projection text DEFAULT 'ALL',
+	include text[] DEFAULT NULL
+) RETURNS regclass
+	AS 'MODULE_PATHNAME', 'kv_create_local_index_sql' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION kv.create_local_index(regclass, text, text, text, text, text[])
+	IS 'creates a local index, which orders the items of a collection by another attribute';
+
+CREATE FUNCTION kv.drop_index(table_name regclass, index_name text) RETURNS void
+	AS 'MODULE_PATHNAME', 'kv_drop_index_sql' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION kv.drop_index(regclass, text) IS 'drops an index of a table';
+
+CREATE FUNCTION kv.wait_for_index(table_name regclass, index_name text, timeout interval DEFAULT NULL) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'kv_wait_for_index_sql' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION kv.wait_for_index(regclass, text, interval)
+	IS 'waits until all that was committed before is in the index; false if that takes longer than timeout';
+
+CREATE FUNCTION kv.apply_changes() RETURNS bigint
+	AS 'MODULE_PATHNAME', 'kv_apply_changes_sql' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION kv.apply_changes() IS 'brings all changes to the global indexes, as a worker does; returns how many there were';
+REVOKE ALL ON FUNCTION kv.apply_changes() FROM PUBLIC;
+
+CREATE FUNCTION kv.list_indexes(
+	OUT table_oid oid, OUT index_oid oid, OUT kind text, OUT partition_key text, OUT partition_key_type text,
+	OUT sort_key text, OUT sort_key_type text, OUT projection text, OUT include text[], OUT state text, OUT detail text,
+	OUT pending bigint, OUT oldest timestamptz, OUT last_error text, OUT last_error_at timestamptz
+) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'kv_list_indexes_sql' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION kv.list_indexes() IS 'what kv.indexes is made from';
+
+CREATE VIEW kv.indexes AS
+SELECT i.table_oid::pg_catalog.regclass AS table_name,
+	c.relname AS index_name,
+	i.kind, i.partition_key, i.partition_key_type, i.sort_key, i.sort_key_type, i.projection, i.include, i.state, i.detail,
+	(SELECT pg_catalog.sum(l.reltuples)::pg_catalog.int8
+		FROM pg_catalog.pg_partition_tree(i.index_oid) p JOIN pg_catalog.pg_class l ON l.oid = p.relid
+		WHERE p.isleaf AND l.reltuples >= 0) AS entries,
+	i.pending,
+	pg_catalog.clock_timestamp() - i.oldest AS oldest_pending,
+	i.last_error, i.last_error_at
+FROM kv.list_indexes() i JOIN pg_catalog.pg_class c ON c.oid = i.index_oid;
+COMMENT ON VIEW kv.indexes IS 'the indexes of the tables on which the current user holds some right';
+COMMENT ON COLUMN kv.indexes.table_name IS 'the table';
+COMMENT ON COLUMN kv.indexes.index_name IS 'name of the index, as kv.query takes it';
+COMMENT ON COLUMN kv.indexes.kind IS 'GLOBAL or LOCAL';
+COMMENT ON COLUMN kv.indexes.partition_key IS 'name of the index''s partition key attribute';
+COMMENT ON COLUMN kv.indexes.partition_key_type IS 'S (string), N (number) or B (binary)';
+COMMENT ON COLUMN kv.indexes.sort_key IS 'name of the index''s sort key attribute; NULL if it has none';
+COMMENT ON COLUMN kv.indexes.sort_key_type IS 'S (string), N (number) or B (binary); NULL if there is no sort key';
+COMMENT ON COLUMN kv.indexes.projection IS 'ALL, KEYS_ONLY or INCLUDE';
+COMMENT ON COLUMN kv.indexes.include IS 'attributes that are projected beside the keys, with INCLUDE';
+COMMENT ON COLUMN kv.indexes.state IS 'CREATING, BACKFILLING or ACTIVE';
+COMMENT ON COLUMN kv.indexes.detail IS 'why the index cannot be read; NULL if it can';
+COMMENT ON COLUMN kv.indexes.entries IS 'number of entries as VACUUM or ANALYZE last counted; NULL if neither has';
+COMMENT ON COLUMN kv.indexes.pending IS 'number of changes of the table that are not in its global indexes yet';
+COMMENT ON COLUMN kv.indexes.oldest_pending IS 'how long ago the oldest of them was made';
+COMMENT ON COLUMN kv.indexes.last_error IS 'why changes could not be written to the index, while that is so';
+COMMENT ON COLUMN kv.indexes.last_error_at IS 'when that was tried last';
+GRANT SELECT ON kv.indexes TO PUBLIC;
+
 /* ---- operation: items ---- */
 
 CREATE FUNCTION kv.get(table_name regclass, partition_key text, sort_key text = NULL) RETURNS jsonb

@@ -26,7 +26,8 @@
 #define KV_MAX_PARTITION_KEY_SIZE	2048	/* bytes */
 #define KV_MAX_SORT_KEY_SIZE		1024	/* bytes */
 #define KV_MAX_DEPTH				32		/* nested maps and lists below the item itself */
-#define KV_MAX_KEYS					2
+#define KV_MAX_TABLE_KEYS			2		/* partition key and sort key */
+#define KV_MAX_KEYS					4		/* key columns of a row: an index has its own key and the table's */
 
 /* Type of a key attribute; the letters are DynamoDB's. */
 typedef enum KvKeyType
@@ -44,12 +45,24 @@ typedef struct KvKeyAttribute
 	KvKeyType	type;
 } KvKeyAttribute;
 
-/* The key of a table or an index: partition key first, then the sort key if there is one. */
+/*
+ * The key of a table or an index: partition key first, then the sort key if
+ * there is one.  In an index those attributes of the table's key follow that
+ * are not part of the index key; they order items with equal index keys.
+ */
 typedef struct KvKeySchema
 {
-	int			count;			/* 1 or 2 */
+	int			count;			/* of a table 1 or 2 */
+	int			trailing;		/* how many at the end only follow; of a table 0 */
 	KvKeyAttribute attribute[KV_MAX_KEYS];
 } KvKeySchema;
+
+/* The number of attributes that a key condition is about: partition key and sort key. */
+static inline int
+kv_key_own_count(const KvKeySchema *schema)
+{
+	return schema->count - schema->trailing;
+}
 
 /*
  * An item as it is stored: key column values beside the rest.  Expressions
@@ -120,6 +133,16 @@ extern Datum kv_key_from_text(const KvKeyAttribute *attribute, int position, tex
 
 /* Takes one key value from a JSON value (position 0 is the partition key); checks type, emptiness and length. */
 extern Datum kv_key_from_value(const KvKeyAttribute *attribute, int position, const JsonbValue *value);
+
+/*
+ * Takes an attribute of the item's rest as a key value of an index, which
+ * begins at position.  False if it is not there.  As kv_key_from_value
+ * otherwise.
+ */
+extern bool kv_key_from_rest(const KvKeyAttribute *attribute, int position, const Jsonb *rest, Datum *key);
+
+/* The same without errors: false also where the attribute cannot be a key value. */
+extern bool kv_key_from_rest_if_valid(const KvKeyAttribute *attribute, int position, const Jsonb *rest, Datum *key);
 
 /* Raises an error if a key value is empty, too long or not in range. */
 extern void kv_key_check(const KvKeyAttribute *attribute, int position, Datum value);

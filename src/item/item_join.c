@@ -224,14 +224,20 @@ locate_attributes(const KvKeySchema *schema, const JsonbContainer *container, in
 	uint32		i = 0;
 	int			k;
 
-	order[0] = 0;
-	if (schema->count == 2)
+	for (k = 0; k < schema->count; k++)
 	{
-		const KvKeyAttribute *first = &schema->attribute[0];
-		const KvKeyAttribute *second = &schema->attribute[1];
+		const KvKeyAttribute *attribute = &schema->attribute[k];
+		int			place = k;
 
-		order[0] = kv_name_compare(first->name, first->name_length, second->name, second->name_length) > 0;
-		order[1] = 1 - order[0];
+		for (; place > 0; place--)
+		{
+			const KvKeyAttribute *before = &schema->attribute[order[place - 1]];
+
+			if (kv_name_compare(before->name, before->name_length, attribute->name, attribute->name_length) <= 0)
+				break;
+			order[place] = order[place - 1];
+		}
+		order[place] = k;
 	}
 
 	for (k = 0; k < schema->count; k++)

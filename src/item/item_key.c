@@ -12,6 +12,7 @@
 #include "access/detoast.h"
 #include "catalog/pg_collation_d.h"
 #include "catalog/pg_type_d.h"
+#include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 
@@ -138,6 +139,58 @@ kv_key_from_value(const KvKeyAttribute *attribute, int position, const JsonbValu
 	return (Datum) 0;
 }
 
+/* Tells whether a value can be one of a key, that is whether kv_key_from_value would take it. */
+static bool
+is_valid_key(const KvKeyAttribute *attribute, int position, const JsonbValue *value)
+{
+	int			limit = position == 0 ? KV_MAX_PARTITION_KEY_SIZE : KV_MAX_SORT_KEY_SIZE;
+	JsonbValue	inside;
+	int			byte_count;
+
+	switch (attribute->type)
+	{
+		case KV_KEY_STRING:
+			return value->type == jbvString && value->val.string.len > 0 && value->val.string.len <= limit;
+		case KV_KEY_NUMBER:
+			return value->type == jbvNumeric && kv_number_check(value->val.numeric) <= KV_NUMBER_ACCEPTED;
+		case KV_KEY_BINARY:
+			if (kv_value_type(value) != KV_TYPE_BINARY)
+				return false;
+			kv_marker_inside(value, &inside);
+			return inside.type == jbvString &&
+				kv_base64_check(inside.val.string.val, inside.val.string.len, &byte_count) != KV_BASE64_INVALID &&
+				byte_count > 0 && byte_count <= limit;
+	}
+	return false;
+}
+
+/* Takes an attribute of the item's rest as a key value of an index; false if it is not there. */
+bool
+kv_key_from_rest(const KvKeyAttribute *attribute, int position, const Jsonb *rest, Datum *key)
+{
+	JsonbValue	value;
+
+	if (getKeyJsonValueFromContainer((JsonbContainer *) &rest->root, attribute->name, attribute->name_length,
+									 &value) == NULL)
+		return false;
+	*key = kv_key_from_value(attribute, position, &value);
+	return true;
+}
+
+/* The same without errors: false also where the attribute cannot be a key value. */
+bool
+kv_key_from_rest_if_valid(const KvKeyAttribute *attribute, int position, const Jsonb *rest, Datum *key)
+{
+	JsonbValue	value;
+
+	if (getKeyJsonValueFromContainer((JsonbContainer *) &rest->root, attribute->name, attribute->name_length,
+									 &value) == NULL ||
+		!is_valid_key(attribute, position, &value))
+		return false;
+	*key = kv_key_from_value(attribute, position, &value);
+	return true;
+}
+
 /* Reads one key value from text. */
 Datum
 kv_key_from_text(const KvKeyAttribute *attribute, int position, text *value)
@@ -174,6 +227,19 @@ kv_key_from_text(const KvKeyAttribute *attribute, int position, text *value)
 	}
 }
 
+/* Returns the names of a key's attributes for a message. */
+static const char *
+key_names(const KvKeySchema *schema)
+{
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 0; i < schema->count; i++)
+		appendStringInfo(&names, "%s\"%s\"", i == 0 ? "" : i == schema->count - 1 ? " and " : ", ",
+						 schema->attribute[i].name);
+	return names.data;
+}
+
 /* Raises the error for an attribute that is not part of the key. */
 static void
 report_extra(const KvKeySchema *schema, const Jsonb *json)
@@ -197,10 +263,7 @@ report_extra(const KvKeySchema *schema, const Jsonb *json)
 			ereport(ERROR,
 					(errcode(ERRCODE_KV_VALIDATION),
 					 errmsg("attribute \"%s\" is not part of the key", kv_path_text(&path)),
-					 schema->count == 1 ?
-					 errdetail("The key is \"%s\".", schema->attribute[0].name) :
-					 errdetail("The key is \"%s\" and \"%s\".",
-							   schema->attribute[0].name, schema->attribute[1].name)));
+					 errdetail("The key is %s.", key_names(schema))));
 	}
 }
 
@@ -223,7 +286,8 @@ kv_key_from_json(const KvKeySchema *schema, Jsonb *json, Datum *key)
 			ereport(ERROR,
 					(errcode(ERRCODE_KV_VALIDATION),
 					 errmsg("key attribute \"%s\" is missing", attribute->name)));
-		key[i] = kv_key_from_value(attribute, i, &value);
+		/* what follows an index key may be the table's partition key */
+		key[i] = kv_key_from_value(attribute, i < kv_key_own_count(schema) ? i : 0, &value);
 	}
 	/* All key attributes are there, so any other number of members means an extra one. */
 	if (JB_ROOT_COUNT(json) != schema->count)

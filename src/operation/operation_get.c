@@ -48,7 +48,7 @@ read_with_policy(KvTable *table, const Datum *key, const KvProjection *projectio
 		range.key.high = range.key.low;
 	}
 
-	rows = kv_rows_open(table, kv_read_snapshot(), ForwardScanDirection);
+	rows = kv_rows_open(table, NULL, kv_read_snapshot(), ForwardScanDirection);
 	kv_rows_seek(rows, kv_table_route(table, key[0]), &range);
 	if (kv_rows_next(rows, &view))
 		result = make_result(&view, projection);

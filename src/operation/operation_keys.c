@@ -82,7 +82,7 @@ static bool
 read_with_policy(const KvRequestKey *keys, int count, KvTakeItem take, void *argument)
 {
 	KvTable    *table = keys->table;
-	KvRows	   *rows = kv_rows_open(table, kv_read_snapshot(), ForwardScanDirection);
+	KvRows	   *rows = kv_rows_open(table, NULL, kv_read_snapshot(), ForwardScanDirection);
 	bool		more = true;
 
 	for (int i = 0; i < count && more; i++)

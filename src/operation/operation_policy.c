@@ -35,6 +35,8 @@
 struct KvPolicyRows
 {
 	KvTable    *table;
+	const KvIndex *local;		/* NULL: in the order of the table's key */
+	const KvKeySchema *schema;	/* of the rows */
 	ScanDirection direction;
 	MemoryContext context;		/* holds this struct */
 	MemoryContext chunk_context;	/* holds the rows fetched */
@@ -66,108 +68,135 @@ add_argument(PolicyQuery *query, Oid type, Datum value)
 	return ++query->count;
 }
 
+/* Returns SQL for a key column of the rows: a column of the table, or the attribute that a local index is by. */
+static const char *
+key_expression(const KvPolicyRows *rows, int column)
+{
+	const KvKeyAttribute *attribute = &rows->schema->attribute[column];
+
+	if (rows->local == NULL)
+		return psprintf("t.%s", quote_identifier(get_attname(rows->table->relid, rows->table->key_attno[column], false)));
+	if (rows->local->base_key[column] != KV_NOT_BASE_KEY)
+		return psprintf("t.%s", quote_identifier(attribute->name));
+	return psprintf("kv.attr_%c(t.item, %s)%s", pg_tolower((unsigned char) attribute->type),
+					quote_literal_cstr(attribute->name),
+					attribute->type == KV_KEY_STRING ? " COLLATE pg_catalog.\"C\"" : "");
+}
+
 /* Adds "column operator value" to the conditions. */
 static void
-add_comparison(PolicyQuery *query, const KvKeyAttribute *attribute, const char *operator, Datum value)
+add_comparison(const KvPolicyRows *rows, PolicyQuery *query, int column, const char *operator, Datum value)
 {
-	int			number = add_argument(query, kv_key_sql_type(attribute->type), value);
+	int			number = add_argument(query, kv_key_sql_type(rows->schema->attribute[column].type), value);
 
-	appendStringInfo(&query->text, "%st.%s OPERATOR(pg_catalog.%s) $%d",
-					 query->conjunction, quote_identifier(attribute->name), operator, number);
+	appendStringInfo(&query->text, "%s%s OPERATOR(pg_catalog.%s) $%d",
+					 query->conjunction, key_expression(rows, column), operator, number);
 	query->conjunction = " AND ";
+}
+
+/* Adds that the columns from one on lie behind the start, in the order of the rows. */
+static void
+add_start(const KvPolicyRows *rows, PolicyQuery *query, int first, const Datum *start)
+{
+	int			count = rows->schema->count;
+
+	appendStringInfo(&query->text, "%s(", query->conjunction);
+	for (int i = first; i < count; i++)
+		appendStringInfo(&query->text, "%s%s", i == first ? "" : ", ", key_expression(rows, i));
+	appendStringInfo(&query->text, ") OPERATOR(pg_catalog.%s) (",
+					 ScanDirectionIsForward(rows->direction) ? ">" : "<");
+	for (int i = first; i < count; i++)
+		appendStringInfo(&query->text, "%s$%d", i == first ? "" : ", ",
+						 add_argument(query, kv_key_sql_type(rows->schema->attribute[i].type), start[i]));
+	appendStringInfoChar(&query->text, ')');
+	query->conjunction = " AND ";
+}
+
+/* Adds the order of the rows by the columns from one on. */
+static void
+add_order(const KvPolicyRows *rows, PolicyQuery *query, int first)
+{
+	for (int i = first; i < rows->schema->count; i++)
+		appendStringInfo(&query->text, "%s%s %s", i == first ? " ORDER BY " : ", ", key_expression(rows, i),
+						 ScanDirectionIsForward(rows->direction) ? "ASC" : "DESC");
 }
 
 /* Adds the conditions of a key query and the order of its rows. */
 static void
-add_key_range(PolicyQuery *query, const KvKeySchema *schema, const KvCursorRange *range, bool forward)
+add_key_range(const KvPolicyRows *rows, PolicyQuery *query, const KvCursorRange *range)
 {
-	const KvKeyAttribute *sort_key = &schema->attribute[1];
-
-	add_comparison(query, &schema->attribute[0], "=", range->key.partition_key);
-	if (schema->count == 1)
+	add_comparison(rows, query, 0, "=", range->key.partition_key);
+	if (rows->schema->count == 1)
 		return;
 
 	if (kv_key_range_is_point(&range->key))
-		add_comparison(query, sort_key, "=", range->key.low.value);
+		add_comparison(rows, query, 1, "=", range->key.low.value);
 	else
 	{
 		if (range->key.low.present)
-			add_comparison(query, sort_key, range->key.low.inclusive ? ">=" : ">", range->key.low.value);
+			add_comparison(rows, query, 1, range->key.low.inclusive ? ">=" : ">", range->key.low.value);
 		if (range->key.high.present)
-			add_comparison(query, sort_key, range->key.high.inclusive ? "<=" : "<", range->key.high.value);
+			add_comparison(rows, query, 1, range->key.high.inclusive ? "<=" : "<", range->key.high.value);
 	}
 	if (range->has_start)
-		add_comparison(query, sort_key, forward ? ">" : "<", range->start[1]);
-	appendStringInfo(&query->text, " ORDER BY t.%s %s",
-					 quote_identifier(sort_key->name), forward ? "ASC" : "DESC");
+		add_start(rows, query, 1, range->start);
+	add_order(rows, query, 1);
 }
 
 /* Adds the conditions of a scan of one leaf and the order of its rows. */
 static void
-add_leaf_range(PolicyQuery *query, KvTable *table, int leaf, const KvCursorRange *range, bool forward)
+add_leaf_range(const KvPolicyRows *rows, PolicyQuery *query, int leaf, const KvCursorRange *range)
 {
-	const KvKeySchema *schema = &table->key;
-	const char *behind = forward ? ">" : "<";
-	const char *order = forward ? "ASC" : "DESC";
-	const char *partition_key = quote_identifier(schema->attribute[0].name);
-	const char *sort_key;
-
-	if (table->partitioned)
+	if (rows->table->partitioned)
 	{
 		appendStringInfo(&query->text, "%st.tableoid OPERATOR(pg_catalog.=) $%d", query->conjunction,
-						 add_argument(query, OIDOID, ObjectIdGetDatum(table->leaf_relid[leaf])));
+						 add_argument(query, OIDOID, ObjectIdGetDatum(rows->table->leaf_relid[leaf])));
 		query->conjunction = " AND ";
 	}
-
-	if (schema->count == 1)
-	{
-		if (range->has_start)
-			add_comparison(query, &schema->attribute[0], behind, range->start[0]);
-		appendStringInfo(&query->text, " ORDER BY t.%s %s", partition_key, order);
-		return;
-	}
-
-	sort_key = quote_identifier(schema->attribute[1].name);
 	if (range->has_start)
-	{
-		int			first = add_argument(query, kv_key_sql_type(schema->attribute[0].type), range->start[0]);
-		int			second = add_argument(query, kv_key_sql_type(schema->attribute[1].type), range->start[1]);
-
-		appendStringInfo(&query->text, "%s(t.%s, t.%s) OPERATOR(pg_catalog.%s) ($%d, $%d)",
-						 query->conjunction, partition_key, sort_key, behind, first, second);
-	}
-	appendStringInfo(&query->text, " ORDER BY t.%s %s, t.%s %s", partition_key, order, sort_key, order);
+		add_start(rows, query, 0, range->start);
+	add_order(rows, query, 0);
 }
 
 /* Writes the query that gives the rows of a range: key columns, then the item. */
 static void
-build_query(PolicyQuery *query, KvTable *table, int leaf, const KvCursorRange *range, bool forward)
+build_query(const KvPolicyRows *rows, PolicyQuery *query, int leaf, const KvCursorRange *range)
 {
+	const KvTable *table = rows->table;
+
 	memset(query, 0, sizeof(PolicyQuery));
 	query->conjunction = " WHERE ";
 	initStringInfo(&query->text);
 
 	appendStringInfoString(&query->text, "SELECT ");
-	for (int i = 0; i < table->key.count; i++)
-		appendStringInfo(&query->text, "t.%s, ", quote_identifier(table->key.attribute[i].name));
+	for (int i = 0; i < rows->schema->count; i++)
+		appendStringInfo(&query->text, "%s, ", key_expression(rows, i));
 	appendStringInfo(&query->text, "t.item FROM %s%s AS t",
 					 table->partitioned ? "" : "ONLY ",
 					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(table->relid)),
 												get_rel_name(table->relid)));
+	if (rows->local)
+	{
+		appendStringInfo(&query->text, "%st.item OPERATOR(pg_catalog.?) %s", query->conjunction,
+						 quote_literal_cstr(rows->schema->attribute[1].name));
+		query->conjunction = " AND ";
+	}
 
 	if (range->has_partition_key)
-		add_key_range(query, &table->key, range, forward);
+		add_key_range(rows, query, range);
 	else
-		add_leaf_range(query, table, leaf, range, forward);
+		add_leaf_range(rows, query, leaf, range);
 }
 
 /* Opens the rows of a table through SQL. */
 KvPolicyRows *
-kv_policy_rows_open(KvTable *table, ScanDirection direction)
+kv_policy_rows_open(KvTable *table, const KvIndex *local, ScanDirection direction)
 {
 	KvPolicyRows *rows = palloc0(sizeof(KvPolicyRows));
 
 	rows->table = table;
+	rows->local = local;
+	rows->schema = local ? &local->key : &table->key;
 	rows->direction = direction;
 	rows->context = CurrentMemoryContext;
 	rows->chunk_context = AllocSetContextCreate(CurrentMemoryContext, "key_value policy rows",
@@ -229,13 +258,13 @@ kv_policy_rows_seek(KvPolicyRows *rows, int leaf, const KvCursorRange *range)
 	rows->chunk_next = 0;
 
 	/* one item a collection: behind its key there is nothing */
-	rows->ended = range->has_partition_key && range->has_start && rows->table->key.count == 1;
+	rows->ended = range->has_partition_key && range->has_start && rows->schema->count == 1;
 	if (rows->ended)
 		return;
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	build_query(&query, rows->table, leaf, range, ScanDirectionIsForward(rows->direction));
+	build_query(rows, &query, leaf, range);
 	open_portal(rows, &query);
 	SPI_finish();
 }
@@ -284,7 +313,7 @@ kv_policy_rows_next(KvPolicyRows *rows, KvItemView *view)
 {
 	Datum		values[KV_MAX_KEYS + 1];
 	bool		nulls[KV_MAX_KEYS + 1];
-	int			key_count = rows->table->key.count;
+	int			key_count = rows->schema->count;
 
 	CHECK_FOR_INTERRUPTS();
 
@@ -294,7 +323,7 @@ kv_policy_rows_next(KvPolicyRows *rows, KvItemView *view)
 		return false;
 
 	heap_deform_tuple(rows->chunk[rows->chunk_next++], rows->tupdesc, values, nulls);
-	view->schema = &rows->table->key;
+	view->schema = rows->schema;
 	for (int i = 0; i < key_count; i++)
 		view->key[i] = PointerGetDatum(PG_DETOAST_DATUM_PACKED(values[i]));
 	view->rest = DatumGetJsonbP(values[key_count]);

@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -24,7 +25,10 @@
 
 struct KvRead
 {
-	KvTable    *table;
+	KvTable    *table;			/* being read: the one asked for, or that of its global index */
+	const KvKeySchema *schema;	/* of the rows */
+	const KvIndex *index;		/* NULL: none */
+	const KvIndex *local;		/* the same if it is a local one */
 	Snapshot	snapshot;		/* registered with owner */
 	ResourceOwner owner;
 	MemoryContext row_context;	/* one row at a time */
@@ -48,15 +52,58 @@ kv_read_snapshot(void)
 	return GetActiveSnapshot();
 }
 
-/* Raises an error if a request names an index: the table has none of that name. */
-void
-kv_read_check_index(const KvTable *table, text *index)
+/* Opens the index that a request names. */
+static void
+open_index(KvRead *read, const KvReadRequest *request)
 {
-	if (index)
+	KvTable    *global;
+	Oid			global_relid;
+
+	read->index = read->local = kv_table_find_index(read->table, request->index, &global_relid);
+	if (read->local)
+	{
+		read->schema = &read->local->key;
+		return;
+	}
+
+	if (request->consistent_read)
 		ereport(ERROR,
-				(errcode(ERRCODE_KV_NOT_A_TABLE),
-				 errmsg("table \"%s\" has no index \"%s\"",
-						get_rel_name(table->relid), text_to_cstring(index))));
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("consistent reads are not supported on global index \"%s\"", text_to_cstring(request->index)),
+				 errhint("Read the items that you find once more from the table, by their keys.")));
+	global = kv_table_open_index(global_relid, AccessShareLock);
+	kv_table_check_base_rights(global, GetUserId());
+	kv_table_check_ready(global);
+	read->table = global;
+	read->index = global->index;
+	read->schema = &global->key;
+}
+
+/* Binds the projection: of a local index, what is not projected is there all the same if it is asked for. */
+static void
+bind_projection(KvRead *read, const KvReadRequest *request, KvPlaceholders *placeholders)
+{
+	const KvIndex *index = read->index;
+	char	   *missing;
+
+	if (request->projection)
+		read->projection = kv_projection_bind(request->projection, placeholders, read->schema);
+	if (index == NULL || index->projection == KV_PROJECT_ALL)
+		return;
+
+	if (read->projection == NULL)
+	{
+		if (read->local)
+			read->projection = kv_projection_of_attributes(read->schema, true, index->include_name, index->include_count);
+		return;
+	}
+	missing = read->local ? NULL :
+		kv_projection_find_other(read->projection, index->include_name, index->include_count);
+	if (missing)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("index \"%s\" does not project attribute \"%s\"", text_to_cstring(request->index), missing),
+				 errhint("Ask for projected attributes only, or read the items from the table by their keys.")));
 }
 
 /* Raises an error unless an optional count is at least one. */
@@ -137,7 +184,7 @@ within_bounds(KvKeyType type, const KvKeyRange *range, Datum value)
 static void
 start_query(KvRead *read, const KvReadRequest *request, KvPlaceholders *placeholders)
 {
-	const KvKeySchema *schema = &read->table->key;
+	const KvKeySchema *schema = read->schema;
 	KvCursorRange *range = &read->range;
 
 	range->has_partition_key = true;
@@ -193,11 +240,13 @@ kv_read_begin(const KvReadRequest *request)
 	check_request(request);
 	read->table = kv_table_open(request->table, AccessShareLock);
 	kv_table_check_rights(read->table, ACL_SELECT);
-	kv_read_check_index(read->table, request->index);
+	read->schema = &read->table->key;
+	if (request->index)
+		open_index(read, request);
 
 	if (request->exclusive_start_key)
 	{
-		kv_key_from_json(&read->table->key, request->exclusive_start_key, read->range.start);
+		kv_key_from_json(read->schema, request->exclusive_start_key, read->range.start);
 		read->range.has_start = true;
 	}
 
@@ -208,9 +257,8 @@ kv_read_begin(const KvReadRequest *request)
 		start_scan(read, request);
 	if (request->filter)
 		read->filter = kv_condition_bind(request->key_condition ? KV_EXPRESSION_FILTER : KV_EXPRESSION_SCAN_FILTER,
-										 request->filter, placeholders, &read->table->key);
-	if (request->projection)
-		read->projection = kv_projection_bind(request->projection, placeholders, &read->table->key);
+										 request->filter, placeholders, read->schema);
+	bind_projection(read, request, placeholders);
 	kv_placeholders_check_used(placeholders);
 
 	read->items_left = request->max_items ? *request->max_items : PG_INT64_MAX;
@@ -218,7 +266,7 @@ kv_read_begin(const KvReadRequest *request)
 											  ALLOCSET_DEFAULT_SIZES);
 	read->owner = CurrentResourceOwner;
 	read->snapshot = RegisterSnapshotOnOwner(snapshot, read->owner);
-	read->rows = kv_rows_open(read->table, read->snapshot,
+	read->rows = kv_rows_open(read->table, read->local, read->snapshot,
 							  request->scan_forward ? ForwardScanDirection : BackwardScanDirection);
 	if (read->leaf < read->table->leaf_count)
 		kv_rows_seek(read->rows, read->leaf, &read->range);

@@ -20,7 +20,4 @@ extern Jsonb *kv_read_result(KvRead *read, const KvItemView *view);
 /* Returns the active snapshot, or raises an error if there is none. */
 extern Snapshot kv_read_snapshot(void);
 
-/* Raises an error if a request names an index: the table has none of that name. */
-extern void kv_read_check_index(const KvTable *table, text *index);
-
 #endif							/* KV_OPERATION_OPERATION_READ_H */

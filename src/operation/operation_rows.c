@@ -10,6 +10,7 @@
 struct KvRows
 {
 	KvTable    *table;
+	const KvIndex *local;		/* NULL: in the order of the table's key */
 	Snapshot	snapshot;
 	ScanDirection direction;
 	MemoryContext context;		/* holds this struct and the cursor */
@@ -20,16 +21,17 @@ struct KvRows
 
 /* Opens the rows of a table for the current user. */
 KvRows *
-kv_rows_open(KvTable *table, Snapshot snapshot, ScanDirection direction)
+kv_rows_open(KvTable *table, const KvIndex *local, Snapshot snapshot, ScanDirection direction)
 {
 	KvRows	   *rows = palloc0(sizeof(KvRows));
 
 	rows->table = table;
+	rows->local = local;
 	rows->snapshot = snapshot;
 	rows->direction = direction;
 	rows->context = CurrentMemoryContext;
 	if (kv_table_has_row_security(table))
-		rows->policy = kv_policy_rows_open(table, direction);
+		rows->policy = kv_policy_rows_open(table, local, direction);
 	return rows;
 }
 
@@ -52,7 +54,9 @@ kv_rows_seek(KvRows *rows, int leaf, const KvCursorRange *range)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(rows->context);
 
-		rows->cursor = kv_cursor_open(rows->table, leaf, rows->snapshot, rows->direction);
+		rows->cursor = rows->local ?
+			kv_cursor_open_local(rows->table, rows->local, leaf, rows->snapshot, rows->direction) :
+			kv_cursor_open(rows->table, leaf, rows->snapshot, rows->direction);
 		rows->cursor_leaf = leaf;
 		MemoryContextSwitchTo(caller);
 	}
@@ -71,7 +75,10 @@ kv_rows_next(KvRows *rows, KvItemView *view)
 	slot = kv_cursor_next(rows->cursor, rows->direction);
 	if (slot == NULL)
 		return false;
-	kv_store_view(rows->table, kv_cursor_leaf_descriptor(rows->cursor), slot, view);
+	if (rows->local)
+		kv_store_local_view(rows->local, kv_cursor_leaf_descriptor(rows->cursor), slot, view);
+	else
+		kv_store_view(rows->table, kv_cursor_leaf_descriptor(rows->cursor), slot, view);
 	return true;
 }
 

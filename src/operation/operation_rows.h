@@ -16,10 +16,11 @@
 typedef struct KvRows KvRows;
 
 /*
- * Opens the rows of a table for the current user.  State lives in
+ * Opens the rows of a table for the current user, in the order of its key or
+ * of a local index (NULL: none), whose items alone come then.  State lives in
  * CurrentMemoryContext; the snapshot must outlive it.
  */
-extern KvRows *kv_rows_open(KvTable *table, Snapshot snapshot, ScanDirection direction);
+extern KvRows *kv_rows_open(KvTable *table, const KvIndex *local, Snapshot snapshot, ScanDirection direction);
 
 /* Goes to the start of a range in one leaf.  The range's key values must stay as long as its rows are read. */
 extern void kv_rows_seek(KvRows *rows, int leaf, const KvCursorRange *range);
@@ -36,7 +37,7 @@ extern void kv_rows_close(KvRows *rows);
 
 typedef struct KvPolicyRows KvPolicyRows;
 
-extern KvPolicyRows *kv_policy_rows_open(KvTable *table, ScanDirection direction);
+extern KvPolicyRows *kv_policy_rows_open(KvTable *table, const KvIndex *local, ScanDirection direction);
 extern void kv_policy_rows_seek(KvPolicyRows *rows, int leaf, const KvCursorRange *range);
 extern bool kv_policy_rows_next(KvPolicyRows *rows, KvItemView *view);
 extern void kv_policy_rows_close(KvPolicyRows *rows);

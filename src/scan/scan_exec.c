@@ -23,6 +23,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "base/compat.h"
 #include "base/errors.h"
 #include "base/guc.h"
 #include "scan/scan_state.h"
@@ -201,6 +202,20 @@ find_only_leaf(List *qual)
 	return InvalidOid;
 }
 
+/* Raises an error if the node reads an index that is not ready, or that the user may not read through. */
+static void
+check_index(const KvScanState *state, const CustomScan *scan, int eflags)
+{
+	EState	   *estate = state->css.ss.ps.state;
+	Oid			user;
+
+	if (likely(state->table->index == NULL) || (eflags & EXEC_FLAG_EXPLAIN_ONLY))
+		return;
+	user = kv_compat_exec_check_as_user(estate, exec_rt_fetch(scan->scan.scanrelid, estate));
+	kv_table_check_base_rights(state->table, OidIsValid(user) ? user : GetUserId());
+	kv_table_check_ready(state->table);
+}
+
 /* Sets the node up; no leaf is opened yet. */
 static void
 begin_scan(CustomScanState *node, EState *estate, int eflags)
@@ -218,6 +233,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	if (state->table == NULL || (!state->table->usable && (state->parent || state->mode == KV_SCAN_QUERY)))
 		elog(ERROR, "key-value table \"%s\" changed under a plan",
 			 RelationGetRelationName(node->ss.ss_currentRelation));
+	check_index(state, scan, eflags);
 	state->last_block = InvalidBlockNumber;
 	choose_slot(state);
 

@@ -203,8 +203,7 @@ name_in_query(PlannerInfo *root, Index rti)
 
 /*
  * Returns the relation's name, why no key query of it was found and what would
- * work.  Once there are indexes, the hint is the place to name the one whose
- * key the query does fix.
+ * work.
  */
 List *
 kv_scan_explain_refusal(PlannerInfo *root, RelOptInfo *rel, const KvTable *table)
@@ -223,8 +222,10 @@ kv_scan_explain_refusal(PlannerInfo *root, RelOptInfo *rel, const KvTable *table
 		subject.attno = table->key_attno[0];
 		subject.name = quote_identifier(table->key.attribute[0].name);
 		detail = explain_missing(&subject);
-		hint = psprintf("Fix it with %s = .. or %s = ANY (..), or read the whole table with kv.scan.",
-						subject.name, subject.name);
+		hint = kv_scan_hint_index(rel, table);
+		if (hint == NULL)
+			hint = psprintf("Fix it with %s = .. or %s = ANY (..), or read the whole %s with kv.scan.",
+							subject.name, subject.name, table->index ? "index" : "table");
 	}
 	return list_make3(makeString(name_in_query(root, rel->relid)), makeString(pstrdup(detail)), makeString(pstrdup(hint)));
 }

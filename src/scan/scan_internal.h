@@ -171,6 +171,11 @@ extern void kv_scan_refuse_node(const CustomScan *scan) pg_attribute_noreturn();
 /* Returns the relation's name, why no key query of it was found (DETAIL) and what would work (HINT), as Strings. */
 extern List *kv_scan_explain_refusal(PlannerInfo *root, RelOptInfo *rel, const KvTable *table);
 
+/* --- scan_hint.c --- */
+
+/* Returns how to ask the index that would serve the query, a sentence; NULL if there is none. */
+extern char *kv_scan_hint_index(const RelOptInfo *rel, const KvTable *table);
+
 /* --- scan_utility.c --- */
 
 /* What is known of the query being planned; set by scan_hooks.c. */

@@ -64,6 +64,9 @@ is_usable_condition(const IndexClause *clause, const IndexOptInfo *index, Node *
 {
 	int			column = clause->indexcol;
 
+	/* what follows an index key only orders */
+	if (column >= KV_MAX_TABLE_KEYS)
+		return false;
 	if (IsA(condition, OpExpr))
 		return value_as_key(lsecond(((OpExpr *) condition)->args), index->opcintype[column]) != NULL;
 	if (IsA(condition, ScalarArrayOpExpr))

@@ -17,7 +17,7 @@
 /* What is used of one arm. */
 typedef struct Arm
 {
-	Expr	   *value[KV_MAX_KEYS]; /* NULL: not fixed */
+	Expr	   *value[KV_MAX_TABLE_KEYS]; /* NULL: not fixed */
 	bool		complete;		/* the arm says nothing else */
 } Arm;
 
@@ -34,7 +34,7 @@ match_arm(PlannerInfo *root, RelOptInfo *rel, const KvTable *table, Node *clause
 	{
 		bool		used = false;
 
-		for (int i = 0; i < table->key.count && !used; i++)
+		for (int i = 0; i < Min(table->key.count, KV_MAX_TABLE_KEYS) && !used; i++)
 		{
 			Expr	   *value;
 

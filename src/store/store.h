@@ -50,6 +50,14 @@ kv_key_range_is_point(const KvKeyRange *range)
  */
 extern KvCursor *kv_cursor_open(KvTable *table, int leaf, Snapshot snapshot, ScanDirection direction);
 
+/*
+ * The same in the order of a local index of the table, of the items that it
+ * has.  Ranges and starts are of the index's key; the view of a row is
+ * filled by kv_store_local_view.
+ */
+extern KvCursor *kv_cursor_open_local(KvTable *table, const KvIndex *index, int leaf,
+									  Snapshot snapshot, ScanDirection direction);
+
 /* Positions the cursor at the start of a range; may be called again (rescan, the next key of a list). */
 extern void kv_cursor_rescan(KvCursor *cursor, const KvCursorRange *range);
 
@@ -99,6 +107,9 @@ extern void kv_store_get_release(KvPoint *point);
 
 /* Releases the row and the leaf. */
 extern void kv_store_get_end(KvPoint *point);
+
+/* The same from a row that a local index has: the view's schema is the index's, and rest holds its attribute still. */
+extern void kv_store_local_view(const KvIndex *index, const KvLeaf *leaf, TupleTableSlot *slot, KvItemView *view);
 
 /* --- store_writer.c: one leaf, open for writing --- */
 

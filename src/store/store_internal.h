@@ -110,6 +110,9 @@ typedef struct KvTriggers
 	TransitionCaptureState *capture;
 } KvTriggers;
 
+/* Returns the row triggers of the leaf; NULL if there are none but those that make it an index. */
+extern TriggerDesc *kv_store_row_triggers(const KvWriter *writer);
+
 /* Prepares the triggers of a command and fires BEFORE STATEMENT triggers; active stays false if there are none. */
 extern void kv_triggers_begin(KvTriggers *triggers, KvWriter *writer, CmdType command);
 

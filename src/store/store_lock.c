@@ -127,7 +127,7 @@ kv_writer_find_at(KvWriter *writer, const Datum *key, ItemPointerData place)
 static bool
 has_before_trigger(const KvWriter *writer, KvRowChange change)
 {
-	TriggerDesc *triggers = writer->heap->trigdesc;
+	TriggerDesc *triggers = kv_store_row_triggers(writer);
 
 	if (triggers == NULL)
 		return false;

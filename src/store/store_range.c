@@ -133,16 +133,24 @@ kv_store_fill_equal_key(ScanKey key, const KvKeySchema *schema, int column, Datu
 	fill_scan_key(key, schema, column, 0, BTEqualStrategyNumber, value);
 }
 
-/* Fills the row comparison (partition key, sort key) > or < the start. */
+/* Fills the comparison (column, .., last column) > or < the start, a row comparison where that is more than one. */
 static void
-fill_row_key(KvCursor *cursor, ScanKey key, StrategyNumber strategy, const Datum *start)
+fill_start_key(KvCursor *cursor, ScanKey key, int column, StrategyNumber strategy, const Datum *start)
 {
-	fill_scan_key(&cursor->row[0], cursor->schema, 0, SK_ROW_MEMBER, strategy, start[0]);
-	fill_scan_key(&cursor->row[1], cursor->schema, 1, SK_ROW_MEMBER | SK_ROW_END, strategy, start[1]);
+	int			last = cursor->schema->count - 1;
+
+	if (column == last)
+	{
+		fill_scan_key(key, cursor->schema, column, 0, strategy, start[column]);
+		return;
+	}
+	for (int i = column; i <= last; i++)
+		fill_scan_key(&cursor->row[i - column], cursor->schema, i,
+					  i == last ? SK_ROW_MEMBER | SK_ROW_END : SK_ROW_MEMBER, strategy, start[i]);
 
 	MemSet(key, 0, sizeof(ScanKeyData));
 	key->sk_flags = SK_ROW_HEADER;
-	key->sk_attno = 1;
+	key->sk_attno = column + 1;
 	key->sk_strategy = strategy;
 	key->sk_argument = PointerGetDatum(cursor->row);
 }
@@ -158,12 +166,8 @@ fill_range(KvCursor *cursor, const KvCursorRange *range, ScanKey keys)
 
 	if (!range->has_partition_key)
 	{
-		if (!range->has_start)
-			return 0;
-		if (schema->count == 1)
-			fill_scan_key(&keys[count++], schema, 0, 0, behind, range->start[0]);
-		else
-			fill_row_key(cursor, &keys[count++], behind, range->start);
+		if (range->has_start)
+			fill_start_key(cursor, &keys[count++], 0, behind, range->start);
 		return count;
 	}
 
@@ -189,26 +193,45 @@ fill_range(KvCursor *cursor, const KvCursorRange *range, ScanKey keys)
 						  range->key.high.value);
 	}
 	if (range->has_start)
-		fill_scan_key(&keys[count++], schema, 1, 0, behind, range->start[1]);
+		fill_start_key(cursor, &keys[count++], 1, behind, range->start);
 	return count;
+}
+
+/* Opens a cursor over the primary key of one leaf, or over one of its local indexes. */
+static KvCursor *
+open_cursor(KvTable *table, const KvIndex *index, int leaf, Snapshot snapshot, ScanDirection direction)
+{
+	KvCursor   *cursor = palloc0(sizeof(KvCursor));
+	Oid			btree;
+
+	cursor->table = table;
+	cursor->schema = index ? &index->key : &table->key;
+	cursor->context = CurrentMemoryContext;
+	cursor->direction = direction;
+	cursor->heap = table_open(table->leaf_relid[leaf], AccessShareLock);
+	cursor->leaf = kv_table_leaf(table, leaf);
+	btree = index ? cursor->leaf->local_index[index - table->local] : cursor->leaf->primary_index;
+	if (!OidIsValid(btree))
+		elog(ERROR, "could not find the local index %u of relation \"%s\"", index->relid,
+			 RelationGetRelationName(cursor->heap));
+	cursor->index = index_open(btree, AccessShareLock);
+	cursor->slot = table_slot_create(cursor->heap, NULL);
+	cursor->scan = kv_compat_index_beginscan(cursor->heap, cursor->index, snapshot, KV_MAX_SCAN_KEYS);
+	return cursor;
 }
 
 /* Opens a cursor over one leaf of the table. */
 KvCursor *
 kv_cursor_open(KvTable *table, int leaf, Snapshot snapshot, ScanDirection direction)
 {
-	KvCursor   *cursor = palloc0(sizeof(KvCursor));
+	return open_cursor(table, NULL, leaf, snapshot, direction);
+}
 
-	cursor->table = table;
-	cursor->schema = &table->key;
-	cursor->context = CurrentMemoryContext;
-	cursor->direction = direction;
-	cursor->heap = table_open(table->leaf_relid[leaf], AccessShareLock);
-	cursor->leaf = kv_table_leaf(table, leaf);
-	cursor->index = index_open(cursor->leaf->primary_index, AccessShareLock);
-	cursor->slot = table_slot_create(cursor->heap, NULL);
-	cursor->scan = kv_compat_index_beginscan(cursor->heap, cursor->index, snapshot, KV_MAX_SCAN_KEYS);
-	return cursor;
+/* Opens a cursor over one leaf in the order of a local index. */
+KvCursor *
+kv_cursor_open_local(KvTable *table, const KvIndex *index, int leaf, Snapshot snapshot, ScanDirection direction)
+{
+	return open_cursor(table, index, leaf, snapshot, direction);
 }
 
 /* Positions the cursor at the start of a range. */
@@ -289,4 +312,20 @@ kv_store_view(const KvTable *table, const KvLeaf *leaf, TupleTableSlot *slot, Kv
 	for (int i = 0; i < table->key.count; i++)
 		view->key[i] = PointerGetDatum(PG_DETOAST_DATUM_PACKED(slot->tts_values[leaf->key_attno[i] - 1]));
 	view->rest = DatumGetJsonbP(slot->tts_values[leaf->item_attno - 1]);
+}
+
+/* Fills a view from a row that a local index has. */
+void
+kv_store_local_view(const KvIndex *index, const KvLeaf *leaf, TupleTableSlot *slot, KvItemView *view)
+{
+	view->schema = &index->key;
+	slot_getallattrs(slot);
+	view->rest = DatumGetJsonbP(slot->tts_values[leaf->item_attno - 1]);
+	for (int i = 0; i < index->key.count; i++)
+	{
+		if (index->base_key[i] == KV_NOT_BASE_KEY)
+			(void) kv_key_from_rest(&index->key.attribute[i], i, view->rest, &view->key[i]);
+		else
+			view->key[i] = PointerGetDatum(PG_DETOAST_DATUM_PACKED(slot->tts_values[leaf->key_attno[index->base_key[i]] - 1]));
+	}
 }

@@ -107,6 +107,15 @@ queue_after_statement(KvTriggers *triggers)
 	}
 }
 
+/* Returns the row triggers of the leaf; NULL if there are none but those that make it an index. */
+TriggerDesc *
+kv_store_row_triggers(const KvWriter *writer)
+{
+	TriggerDesc *triggers = writer->heap->trigdesc;
+
+	return kv_table_has_foreign_triggers(writer->table, triggers) ? triggers : NULL;
+}
+
 /* Prepares the triggers of a command and fires BEFORE STATEMENT triggers. */
 void
 kv_triggers_begin(KvTriggers *triggers, KvWriter *writer, CmdType command)
@@ -115,9 +124,9 @@ kv_triggers_begin(KvTriggers *triggers, KvWriter *writer, CmdType command)
 
 	memset(triggers, 0, sizeof(KvTriggers));
 	triggers->command = command;
-	triggers->before_row = has_before_row_triggers(writer->heap->trigdesc, command);
+	triggers->before_row = has_before_row_triggers(kv_store_row_triggers(writer), command);
 	if (!triggers->before_row &&
-		!has_after_row_triggers(writer->heap->trigdesc, command) &&
+		!has_after_row_triggers(kv_store_row_triggers(writer), command) &&
 		!has_statement_triggers(writer->root_heap->trigdesc, command))
 		return;
 

@@ -190,6 +190,16 @@ kv_store_init_target(EState *estate, KvWriter *writer, ResultRelInfo **target, R
 	MemoryContextSwitchTo(caller);
 }
 
+/* Tells whether a column of the leaf is a key column or the item. */
+static bool
+is_written_column(const KvWriter *writer, AttrNumber attno)
+{
+	for (int i = 0; i < writer->table->key.count; i++)
+		if (writer->leaf->key_attno[i] == attno)
+			return true;
+	return attno == writer->leaf->item_attno;
+}
+
 /* Prepares the defaults of the columns that are neither key nor item, those of the root as SQL takes them. */
 static void
 prepare_defaults(KvWriter *writer)
@@ -202,10 +212,7 @@ prepare_defaults(KvWriter *writer)
 		AttrNumber	root_attno = i + 1;
 		Expr	   *expression;
 
-		if (attribute->attisdropped || attribute->attgenerated ||
-			i + 1 == writer->leaf->item_attno ||
-			i + 1 == writer->leaf->key_attno[0] ||
-			(writer->table->key.count > 1 && i + 1 == writer->leaf->key_attno[1]))
+		if (attribute->attisdropped || attribute->attgenerated || is_written_column(writer, i + 1))
 			continue;
 
 		if (writer->root_heap != writer->heap)

@@ -11,6 +11,11 @@
  * A relation that carries our access method or operator class but lacks the
  * shape is guarded (see scan.h) and refused by the item functions.
  *
+ * A global index is a key-value table as well, whose primary key has the key
+ * columns of its base table behind its own, and which a trigger made by
+ * kv.create_global_index ties to that table.  Its definition is all in that
+ * trigger (table_index.c).  A local index is a btree on each leaf.
+ *
  * Descriptors are cached per session and dropped by relcache invalidation.
  * A descriptor stays readable until the end of the top-level transaction in
  * which it was handed out, even if it went stale meanwhile; nobody frees one.
@@ -21,9 +26,50 @@
 #include "access/attnum.h"
 #include "nodes/parsenodes.h"
 #include "storage/lockdefs.h"
+#include "utils/reltrigger.h"
 #include "utils/relcache.h"
 
 #include "item/item.h"
+
+#define KV_MAX_GLOBAL_INDEXES	20
+#define KV_MAX_LOCAL_INDEXES	5
+
+/* What an index holds of an item, as DynamoDB's ProjectionType. */
+typedef enum KvProjectionType
+{
+	KV_PROJECT_ALL,
+	KV_PROJECT_KEYS_ONLY,
+	KV_PROJECT_INCLUDE
+} KvProjectionType;
+
+/* How far an index is: the names are DynamoDB's IndexStatus, BACKFILLING its Backfilling. */
+typedef enum KvIndexState
+{
+	KV_INDEX_CREATING,			/* nothing is known of it: made, restored or in doubt, and to be filled from the start */
+	KV_INDEX_BACKFILLING,
+	KV_INDEX_ACTIVE
+} KvIndexState;
+
+#define KV_NOT_BASE_KEY (-1)
+
+/* The definition of an index.  Lives with the descriptor that it hangs on. */
+typedef struct KvIndex
+{
+	Oid			relid;			/* global: the index's own table; local: the btree on the base table */
+	Oid			base_relid;
+	KvKeySchema key;			/* the index key, and what follows of the base table's */
+	int8		base_key[KV_MAX_KEYS];	/* by key column: which base key it is; KV_NOT_BASE_KEY: another attribute */
+	KvProjectionType projection;
+	int			include_count;
+	char	  **include_name;	/* KV_PROJECT_INCLUDE: attributes beside the keys */
+
+	/* global only */
+	Oid			trigger_function;	/* of the triggers that define and guard it */
+	bool		foreign_owner;	/* not that of the base table */
+	KvIndexState state;
+	uint64		fingerprint;	/* of all that its content depends on but the items */
+	const char *not_ready;		/* a whole sentence; NULL: it can be read */
+} KvIndex;
 
 /* One leaf: where an item lives. */
 typedef struct KvLeaf
@@ -39,6 +85,7 @@ typedef struct KvLeaf
 	 * columns.  A writer that checked the item itself need not ask them.
 	 */
 	bool		only_own_constraints;
+	Oid			local_index[KV_MAX_LOCAL_INDEXES];	/* btrees, by position in the table's local */
 } KvLeaf;
 
 /* One key-value table. */
@@ -46,7 +93,8 @@ typedef struct KvTable
 {
 	Oid			relid;
 	bool		partitioned;	/* false: the relation is its own only leaf */
-	bool		is_leaf;		/* the relation is a partition of another table */
+	bool		is_leaf;		/* the relation is a partition of another table .. */
+	Oid			root_relid;		/* .. which is this one */
 	bool		usable;			/* has the shape of a key-value table */
 	const char *unusable_reason;	/* a whole sentence for DETAIL where !usable */
 	KvKeySchema key;
@@ -54,6 +102,11 @@ typedef struct KvTable
 	AttrNumber	item_attno;
 	int			leaf_count;
 	Oid		   *leaf_relid;		/* in bound order, leaf_count of them */
+	const KvIndex *index;		/* not NULL: a global index, or a leaf of one */
+	int			global_count;	/* global indexes of this table, as far as they are defined */
+	Oid		   *global_relid;
+	int			local_count;
+	KvIndex    *local;
 	/* private to the room */
 	struct KvTablePrivate *private_data;
 } KvTable;
@@ -62,10 +115,13 @@ typedef struct KvTable
 
 /*
  * Locks the relation and returns its descriptor.  Errors: KV005 if it does
- * not exist (any more), is no usable key-value table, or is a leaf of one.
- * The lock is kept to the end of the transaction, as SQL does.
+ * not exist (any more), is no usable key-value table, or is an index or a
+ * leaf of one.  The lock is kept to the end of the transaction, as SQL does.
  */
 extern KvTable *kv_table_open(Oid relid, LOCKMODE lockmode);
+
+/* The same for the table of a global index: error KV005 if it is none. */
+extern KvTable *kv_table_open_index(Oid relid, LOCKMODE lockmode);
 
 /* Returns the descriptor of a relation already locked, usable or not; NULL if nothing about it is ours. */
 extern KvTable *kv_table_lookup(Oid relid);
@@ -78,6 +134,49 @@ extern int	kv_table_find_leaf(const KvTable *table, Datum partition_key);
 
 /* Returns what is known of a leaf.  The leaf must be locked (or be about to be locked by the caller, who then calls again). */
 extern const KvLeaf *kv_table_leaf(KvTable *table, int leaf);
+
+/* --- table_index.c: global indexes --- */
+
+/*
+ * Finds an index of the table by name.  Returns its definition if it is a
+ * local one; else NULL, and the OID in *global.  Error KV005 if there is none.
+ */
+extern const KvIndex *kv_table_find_index(const KvTable *table, text *name, Oid *global);
+
+/* Returns "ALL", "KEYS_ONLY" or "INCLUDE". */
+extern const char *kv_table_projection_name(KvProjectionType projection);
+
+/* Raises KV012 unless the index can be read. */
+extern void kv_table_check_ready(const KvTable *index);
+
+/* Raises an error unless the role may read items of the base table, so those of its index. */
+extern void kv_table_check_base_rights(const KvTable *index, Oid role);
+
+/*
+ * While depth is above 0 the guard of index tables lets writes pass.  It is
+ * the index room's to count, and to set back when a transaction ends.
+ */
+extern int	kv_table_index_write_depth;
+
+/* Tells whether a relation has triggers that are not the definition and the guard of the index. */
+extern bool kv_table_has_foreign_triggers(const KvTable *table, const TriggerDesc *triggers);
+
+/* --- table_extension.c: the extension's own tables --- */
+
+/* Returns the OID of a table of schema kv, or InvalidOid; kept for the session. */
+extern Oid	kv_table_extension_relation(const char *name);
+
+/* The columns of kv.index_state. */
+#define KV_STATE_INDEX			1	/* oid */
+#define KV_STATE_BASE			2	/* oid */
+#define KV_STATE_STATE			3	/* text */
+#define KV_STATE_FINGERPRINT	4	/* int8 */
+#define KV_STATE_LEAF			5	/* oid: being filled from */
+#define KV_STATE_POSITION		6	/* bytea: last key filled from that leaf */
+#define KV_STATE_ERROR			7	/* text */
+#define KV_STATE_ERROR_AT		8	/* timestamptz */
+#define KV_STATE_RETRY_AT		9	/* timestamptz */
+#define KV_STATE_COLUMNS		9
 
 /* --- table_rights.c --- */
 
@@ -120,6 +219,15 @@ typedef struct KvCreateTable
 	text	   *sort_key_type;
 	int32		partitions;
 } KvCreateTable;
+
+/* Of use for indexes too: errors name the argument, or what is named. */
+extern KvKeyType kv_table_check_key_type(const char *argument, text *letter);
+extern void kv_table_check_identifier(const char *what, const char *name, int length);
+extern void kv_table_add_key_attribute(KvKeySchema *key, const char *what, text *name, KvKeyType type);
+
+/* The SQL type of a key column with its collation, and the operator class to partition by it. */
+extern const char *kv_table_key_column_type(KvKeyType type);
+extern const char *kv_table_key_operator_class(KvKeyType type);
 
 extern Oid	kv_table_create(const KvCreateTable *request);
 extern void kv_table_drop(Oid relid);

@@ -33,11 +33,9 @@
 #include "base/errors.h"
 #include "table/table_internal.h"
 
-static void mark_unusable(KvTable *table, const char *format,...) pg_attribute_printf(2, 3);
-
 /* Marks the descriptor unusable and keeps the reason, a whole sentence; the first reason stays. */
-static void
-mark_unusable(KvTable *table, const char *format,...)
+void
+kv_table_mark_unusable(KvTable *table, const char *format,...)
 {
 	StringInfoData reason;
 
@@ -145,20 +143,20 @@ read_key_column(KvTable *table, Relation relation, int position, AttrNumber attn
 	table->key_attno[position] = attno;
 
 	if (attribute->type == 0)
-		mark_unusable(table, "Key column \"%s\" has type %s; a key is text COLLATE \"C\", numeric or bytea.",
+		kv_table_mark_unusable(table, "Key column \"%s\" has type %s; a key is text COLLATE \"C\", numeric or bytea.",
 					  attribute->name, format_type_be(column->atttypid));
 	else if (column->atttypmod >= 0)
-		mark_unusable(table, "Key column \"%s\" has type %s; a key has no type modifier.",
+		kv_table_mark_unusable(table, "Key column \"%s\" has type %s; a key has no type modifier.",
 					  attribute->name,
 					  format_type_with_typemod(column->atttypid, column->atttypmod));
 	else if (attribute->type == KV_KEY_STRING && column->attcollation != C_COLLATION_OID)
-		mark_unusable(table, "Key column \"%s\" has collation \"%s\", not \"C\".",
+		kv_table_mark_unusable(table, "Key column \"%s\" has collation \"%s\", not \"C\".",
 					  attribute->name, get_collation_name(column->attcollation));
 }
 
 /* Reads the key columns from the primary key. */
 static void
-read_key(KvTable *table, Relation relation)
+read_key(KvTable *table, Relation relation, bool is_index)
 {
 	Oid			index = kv_compat_primary_key_index(relation);
 	HeapTuple	tuple;
@@ -168,7 +166,7 @@ read_key(KvTable *table, Relation relation)
 	table->private_data->primary_index = index;
 	if (!OidIsValid(index))
 	{
-		mark_unusable(table, "It has no primary key that is valid and not deferrable.");
+		kv_table_mark_unusable(table, "It has no primary key that is valid and not deferrable.");
 		return;
 	}
 
@@ -177,8 +175,8 @@ read_key(KvTable *table, Relation relation)
 		elog(ERROR, "cache lookup failed for index %u", index);
 	form = (Form_pg_index) GETSTRUCT(tuple);
 
-	if (form->indnkeyatts > KV_MAX_KEYS)
-		mark_unusable(table, "Its primary key has %d columns; a key is a partition key and at most one sort key.",
+	if (form->indnkeyatts > (is_index ? KV_MAX_KEYS : KV_MAX_TABLE_KEYS))
+		kv_table_mark_unusable(table, "Its primary key has %d columns; a key is a partition key and at most one sort key.",
 					  form->indnkeyatts);
 	else
 	{
@@ -205,15 +203,15 @@ read_item_column(KvTable *table, Relation relation)
 
 		table->item_attno = column->attnum;
 		if (column->atttypid != JSONBOID)
-			mark_unusable(table, "Its column \"%s\" has type %s, not jsonb.",
+			kv_table_mark_unusable(table, "Its column \"%s\" has type %s, not jsonb.",
 						  KV_ITEM_COLUMN, format_type_be(column->atttypid));
 		else if (!column->attnotnull)
-			mark_unusable(table, "Its column \"%s\" is not declared NOT NULL.", KV_ITEM_COLUMN);
+			kv_table_mark_unusable(table, "Its column \"%s\" is not declared NOT NULL.", KV_ITEM_COLUMN);
 		else if (column->attgenerated)
-			mark_unusable(table, "Its column \"%s\" is generated.", KV_ITEM_COLUMN);
+			kv_table_mark_unusable(table, "Its column \"%s\" is generated.", KV_ITEM_COLUMN);
 		return;
 	}
-	mark_unusable(table, "It has no column \"%s\" of type jsonb.", KV_ITEM_COLUMN);
+	kv_table_mark_unusable(table, "It has no column \"%s\" of type jsonb.", KV_ITEM_COLUMN);
 }
 
 /* Checks that the partitioning is over the partition key alone. */
@@ -223,12 +221,12 @@ check_partitioning(KvTable *table, Relation relation)
 	PartitionKey key = RelationGetPartitionKey(relation);
 
 	if (key->partnatts != 1)
-		mark_unusable(table, "It is partitioned by %d columns, not by the partition key alone.",
+		kv_table_mark_unusable(table, "It is partitioned by %d columns, not by the partition key alone.",
 					  key->partnatts);
 	else if (key->partattrs[0] == 0)
-		mark_unusable(table, "It is partitioned by an expression, not by the partition key.");
+		kv_table_mark_unusable(table, "It is partitioned by an expression, not by the partition key.");
 	else if (table->key.count > 0 && key->partattrs[0] != table->key_attno[0])
-		mark_unusable(table, "It is partitioned by column \"%s\", which is not the first of its primary key.",
+		kv_table_mark_unusable(table, "It is partitioned by column \"%s\", which is not the first of its primary key.",
 					  NameStr(TupleDescAttr(RelationGetDescr(relation), key->partattrs[0] - 1)->attname));
 }
 
@@ -260,7 +258,7 @@ read_partitions(KvTable *table, Relation relation)
 	for (i = 0; i < partitions->nparts; i++)
 	{
 		if (!partitions->is_leaf[i])
-			mark_unusable(table, "Its partition \"%s\" is itself partitioned.",
+			kv_table_mark_unusable(table, "Its partition \"%s\" is itself partitioned.",
 						  get_rel_name(partitions->oids[i]));
 	}
 }
@@ -304,6 +302,7 @@ build_in_context(Relation relation, MemoryContext context)
 {
 	KvTable    *table = palloc0(sizeof(KvTable));
 	KvTablePrivate *private_data = palloc0(sizeof(KvTablePrivate));
+	bool		is_index;
 
 	private_data->context = context;
 	private_data->relkind = relation->rd_rel->relkind;
@@ -312,11 +311,14 @@ build_in_context(Relation relation, MemoryContext context)
 	table->relid = RelationGetRelid(relation);
 	table->partitioned = (private_data->relkind == RELKIND_PARTITIONED_TABLE);
 	table->is_leaf = relation->rd_rel->relispartition;
+	if (table->is_leaf)
+		table->root_relid = get_partition_parent(table->relid, true);
 	table->usable = true;
 
 	if (RELATION_IS_OTHER_TEMP(relation))
-		mark_unusable(table, "It is a temporary table of another session.");
-	read_key(table, relation);
+		kv_table_mark_unusable(table, "It is a temporary table of another session.");
+	is_index = kv_table_is_index(relation);
+	read_key(table, relation, is_index);
 	read_item_column(table, relation);
 	if (table->partitioned)
 	{
@@ -325,6 +327,13 @@ build_in_context(Relation relation, MemoryContext context)
 	}
 	else
 		be_own_leaf(table);
+	if (is_index)
+		kv_table_read_index(table, relation);
+	else if (table->usable && !table->is_leaf)
+	{
+		kv_table_find_global_indexes(table);
+		kv_table_find_local_indexes(table, relation);
+	}
 	private_data->leaf = palloc0(sizeof(KvCachedLeaf *) * Max(table->leaf_count, 1));
 	return table;
 }
@@ -398,6 +407,16 @@ is_own_check(const char *expression, const KvTable *table, const KvLeaf *leaf)
 		get_func_namespace(call->funcid) == get_namespace_oid("kv", true);
 }
 
+/* Tells whether a column of the leaf is one of the key. */
+static bool
+is_key_column(const KvTable *table, const KvLeaf *leaf, AttrNumber attno)
+{
+	for (int i = 0; i < table->key.count; i++)
+		if (leaf->key_attno[i] == attno)
+			return true;
+	return false;
+}
+
 /* Tells whether the leaf has no constraints but those that kv.create_table makes. */
 static bool
 has_only_own_constraints(Relation relation, const KvTable *table, const KvLeaf *leaf)
@@ -417,7 +436,7 @@ has_only_own_constraints(Relation relation, const KvTable *table, const KvLeaf *
 		AttrNumber	attno = i + 1;
 
 		if (TupleDescAttr(columns, i)->attnotnull && attno != leaf->item_attno &&
-			attno != leaf->key_attno[0] && attno != leaf->key_attno[1])
+			!is_key_column(table, leaf, attno))
 			return false;
 	}
 	return true;
@@ -455,6 +474,9 @@ kv_table_build_leaf(const KvTable *table, Oid leaf_relid)
 	for (i = 0; i < table->key.count; i++)
 		cached->leaf.key_attno[i] = leaf_attno(relation, table->relid, table->key_attno[i]);
 	cached->leaf.item_attno = leaf_attno(relation, table->relid, table->item_attno);
+	for (i = 0; i < table->local_count; i++)
+		cached->leaf.local_index[i] = leaf_relid == table->relid ? table->local[i].relid :
+			index_get_partition(relation, table->local[i].relid);
 	cached->leaf.only_own_constraints = has_only_own_constraints(relation, table, &cached->leaf);
 
 	RelationClose(relation);

@@ -38,6 +38,8 @@ typedef struct CacheEntry
 	bool		recheck;		/* .. but which partitions there are depends on the snapshot */
 	KvTable    *table;
 	Oid			leaf_of;		/* a descriptor of this other table has looked at relid as its leaf */
+	Oid			depends_on[2];	/* where the first is set, the entry is in dependent_entries */
+	dlist_node	dependent_node;
 	uint32		invalidations;	/* counts, so that a build notices one that came meanwhile */
 } CacheEntry;
 
@@ -45,6 +47,9 @@ typedef struct CacheEntry
 #define MAX_ATTEMPTS 5
 
 static HTAB *cache = NULL;
+
+/* Entries whose descriptors say something of other relations, as indexes do of their base tables. */
+static dlist_head dependent_entries = DLIST_STATIC_INIT(dependent_entries);
 
 /* What was replaced and waits for the end of the transaction. */
 static slist_head stale_tables = SLIST_STATIC_INIT(stale_tables);
@@ -146,6 +151,26 @@ invalidate_entry(CacheEntry *entry)
 		forget_leaf(entry->leaf_of, entry->relid);
 		entry->leaf_of = InvalidOid;
 	}
+	if (OidIsValid(entry->depends_on[0]))
+	{
+		dlist_delete(&entry->dependent_node);
+		entry->depends_on[0] = InvalidOid;
+	}
+}
+
+/* Empties the entries whose descriptors say something of a relation. */
+static void
+invalidate_dependents(Oid relid)
+{
+	dlist_mutable_iter iter;
+
+	dlist_foreach_modify(iter, &dependent_entries)
+	{
+		CacheEntry *entry = dlist_container(CacheEntry, dependent_node, iter.cur);
+
+		if (entry->depends_on[0] == relid || entry->depends_on[1] == relid)
+			invalidate_entry(entry);
+	}
 }
 
 /* Relcache callback: forgets what was known of one relation, or of all. */
@@ -163,6 +188,7 @@ invalidate_relation(Datum argument, Oid relid)
 		entry = hash_search(cache, &relid, HASH_FIND, NULL);
 		if (entry != NULL)
 			invalidate_entry(entry);
+		invalidate_dependents(relid);
 		return;
 	}
 
@@ -195,7 +221,7 @@ free_stale(XactEvent event, void *argument)
 	hash_seq_init(&scan, cache);
 	while ((entry = hash_seq_search(&scan)) != NULL)
 	{
-		if (!entry->known && !OidIsValid(entry->leaf_of))
+		if (!entry->known && !OidIsValid(entry->leaf_of) && !OidIsValid(entry->depends_on[0]))
 			hash_search(cache, &entry->relid, HASH_REMOVE, NULL);
 	}
 	anything_stale = false;
@@ -214,6 +240,7 @@ get_entry(Oid relid)
 		entry->recheck = false;
 		entry->table = NULL;
 		entry->leaf_of = InvalidOid;
+		entry->depends_on[0] = InvalidOid;
 		entry->invalidations = 0;
 	}
 	return entry;
@@ -269,6 +296,18 @@ load_table(Oid relid)
 	}
 }
 
+/* Notes that the descriptor of relid, being built, says something of two other relations. */
+void
+kv_table_note_dependency(Oid relid, Oid first, Oid second)
+{
+	CacheEntry *entry = get_entry(relid);
+
+	if (!OidIsValid(entry->depends_on[0]))
+		dlist_push_head(&dependent_entries, &entry->dependent_node);
+	entry->depends_on[0] = first;
+	entry->depends_on[1] = second;
+}
+
 /* Returns the descriptor of a relation already locked, usable or not; NULL if nothing about it is ours. */
 KvTable *
 kv_table_lookup(Oid relid)
@@ -301,6 +340,12 @@ kv_table_refuse(Oid relid, const KvTable *table)
 				(errcode(ERRCODE_KV_NOT_A_TABLE),
 				 errmsg("\"%s\" is not a key-value table", name),
 				 errhint("kv.tables lists the key-value tables; kv.create_table makes one.")));
+	if (table->index != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_NOT_A_TABLE),
+				 errmsg("\"%s\" belongs to an index, it is not a key-value table", name),
+				 errhint("Name the index's table, \"%s\", and give the name of the index where one is asked for.",
+						 get_rel_name(table->index->base_relid))));
 	if (table->is_leaf)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_NOT_A_TABLE),
@@ -325,8 +370,31 @@ kv_table_open(Oid relid, LOCKMODE lockmode)
 
 	LockRelationOid(relid, lockmode);
 	table = kv_table_lookup(relid);
-	if (unlikely(table == NULL || !table->usable || table->is_leaf))
+	if (unlikely(table == NULL || !table->usable || table->is_leaf || table->index != NULL))
 		kv_table_refuse(relid, table);
+	return table;
+}
+
+/* Locks the table of a global index and returns its descriptor. */
+KvTable *
+kv_table_open_index(Oid relid, LOCKMODE lockmode)
+{
+	KvTable    *table;
+
+	LockRelationOid(relid, lockmode);
+	table = kv_table_lookup(relid);
+	if (table == NULL)
+		kv_table_refuse(relid, table);
+	if (table->index == NULL || table->is_leaf)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_NOT_A_TABLE),
+				 errmsg("\"%s\" is not an index", get_rel_name(relid))));
+	if (!table->usable)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_INDEX_NOT_READY),
+				 errmsg("index \"%s\" is not usable", get_rel_name(relid)),
+				 errdetail_internal("%s", table->unusable_reason),
+				 errhint("Drop it and create it again.")));
 	return table;
 }
 

@@ -52,7 +52,7 @@ kv_table_check_prepare(KvItemCheck *check, Node *call)
 		refuse_call();
 	arguments = ((FuncExpr *) call)->args;
 	check->key.count = list_length(arguments) - KV_CHECK_FIRST_KEY;
-	if (check->key.count < 1 || check->key.count > KV_MAX_KEYS ||
+	if (check->key.count < 1 || check->key.count > KV_MAX_TABLE_KEYS ||
 		column_argument(arguments, 0) != TableOidAttributeNumber)
 		refuse_call();
 

@@ -41,8 +41,8 @@ typedef struct TableDefinition
 } TableDefinition;
 
 /* Returns the key type named by one of DynamoDB's letters. */
-static KvKeyType
-check_key_type(const char *argument, text *letter)
+KvKeyType
+kv_table_check_key_type(const char *argument, text *letter)
 {
 	char	   *value;
 
@@ -64,8 +64,8 @@ check_key_type(const char *argument, text *letter)
 }
 
 /* Checks one key attribute and adds it to the key. */
-static void
-add_key_attribute(KvKeySchema *key, const char *what, text *name, KvKeyType type)
+void
+kv_table_add_key_attribute(KvKeySchema *key, const char *what, text *name, KvKeyType type)
 {
 	KvKeyAttribute *attribute = &key->attribute[key->count];
 	char	   *value = text_to_cstring(name);
@@ -145,11 +145,11 @@ check_request(const KvCreateTable *request, TableDefinition *definition)
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("partition_key must not be null")));
 
-	partition_key_type = check_key_type("partition_key_type", request->partition_key_type);
-	sort_key_type = check_key_type("sort_key_type", request->sort_key_type);
-	add_key_attribute(&definition->key, "partition key", request->partition_key, partition_key_type);
+	partition_key_type = kv_table_check_key_type("partition_key_type", request->partition_key_type);
+	sort_key_type = kv_table_check_key_type("sort_key_type", request->sort_key_type);
+	kv_table_add_key_attribute(&definition->key, "partition key", request->partition_key, partition_key_type);
 	if (request->sort_key != NULL)
-		add_key_attribute(&definition->key, "sort key", request->sort_key, sort_key_type);
+		kv_table_add_key_attribute(&definition->key, "sort key", request->sort_key, sort_key_type);
 
 	definition->partitions = request->partitions;
 	if (request->partitions < KV_MIN_PARTITIONS || request->partitions > KV_MAX_PARTITIONS)
@@ -173,8 +173,8 @@ run_command(const char *command)
 }
 
 /* Returns the SQL type of a key column, collation included. */
-static const char *
-key_column_type(KvKeyType type)
+const char *
+kv_table_key_column_type(KvKeyType type)
 {
 	switch (type)
 	{
@@ -189,8 +189,8 @@ key_column_type(KvKeyType type)
 }
 
 /* Returns the operator class that partitions by a key type. */
-static const char *
-key_operator_class(KvKeyType type)
+const char *
+kv_table_key_operator_class(KvKeyType type)
 {
 	switch (type)
 	{
@@ -230,7 +230,7 @@ create_root(const TableDefinition *definition)
 	for (i = 0; i < key->count; i++)
 		appendStringInfo(&command, "%s %s NOT NULL, ",
 						 quote_identifier(key->attribute[i].name),
-						 key_column_type(key->attribute[i].type));
+						 kv_table_key_column_type(key->attribute[i].type));
 	appendStringInfo(&command, "%s pg_catalog.jsonb NOT NULL DEFAULT '{}'::pg_catalog.jsonb, ",
 					 KV_ITEM_COLUMN);
 	appendStringInfo(&command, "PRIMARY KEY (%s), ", key_column_list(key));
@@ -239,7 +239,7 @@ create_root(const TableDefinition *definition)
 					 KV_ITEM_COLUMN, key_column_list(key));
 	appendStringInfo(&command, "PARTITION BY HASH (%s %s)",
 					 quote_identifier(key->attribute[0].name),
-					 key_operator_class(key->attribute[0].type));
+					 kv_table_key_operator_class(key->attribute[0].type));
 	run_command(command.data);
 	pfree(command.data);
 }
@@ -295,8 +295,15 @@ kv_table_create(const KvCreateTable *request)
 	return relid;
 }
 
+/* Returns the name of a relation, qualified and quoted. */
+static char *
+qualified_name(Oid relid)
+{
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid));
+}
+
 /*
- * Drops a key-value table.
+ * Drops a key-value table, and its indexes.
  *
  * Ownership is checked before the lock, as DROP TABLE does, lest anybody could
  * lock out the table's users.
@@ -306,6 +313,7 @@ kv_table_drop(Oid relid)
 {
 	char	   *name = get_rel_name(relid);
 	Oid			namespace_oid = get_rel_namespace(relid);
+	StringInfoData command;
 	KvTable    *table;
 
 	if (name == NULL)
@@ -320,13 +328,16 @@ kv_table_drop(Oid relid)
 	PreventCommandIfReadOnly("kv.drop_table()");
 	LockRelationOid(relid, AccessExclusiveLock);
 	table = kv_table_lookup(relid);
-	if (table == NULL || table->is_leaf)
+	if (table == NULL || table->is_leaf || table->index != NULL)
 		kv_table_refuse(relid, table);
 
 	/* It may have been renamed while we waited for the lock. */
+	initStringInfo(&command);
+	appendStringInfo(&command, "DROP TABLE %s", qualified_name(relid));
+	for (int i = 0; i < table->global_count; i++)
+		if (get_rel_name(table->global_relid[i]) != NULL)
+			appendStringInfo(&command, ", %s", qualified_name(table->global_relid[i]));
 	SPI_connect();
-	run_command(psprintf("DROP TABLE %s",
-						 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
-													get_rel_name(relid))));
+	run_command(command.data);
 	SPI_finish();
 }

@@ -68,18 +68,31 @@ extern uint64 kv_table_hash(KvKeyType type, Datum partition_key);
 
 /* --- table_cache.c --- */
 
+/* Notes that the descriptor of relid, being built, says something of two other relations: a change of them empties it. */
+extern void kv_table_note_dependency(Oid relid, Oid first, Oid second);
+
 extern void kv_table_refuse(Oid relid, const KvTable *table) pg_attribute_noreturn();
 
 /* --- table_build.c --- */
+
+/* Marks the descriptor unusable and keeps the reason, a whole sentence; the first reason stays. */
+extern void kv_table_mark_unusable(KvTable *table, const char *format,...) pg_attribute_printf(2, 3);
 
 extern bool kv_table_is_candidate(Relation relation);
 extern KvTable *kv_table_build(Relation relation);
 extern bool kv_table_partitions_match(const KvTable *table);
 extern KvCachedLeaf *kv_table_build_leaf(const KvTable *table, Oid leaf_relid);
 
+/* --- table_index.c, table_local.c --- */
+
+extern Datum kv_table_index_trigger(PG_FUNCTION_ARGS);
+extern bool kv_table_is_index(Relation relation);
+extern void kv_table_read_index(KvTable *table, Relation relation);
+extern void kv_table_find_global_indexes(KvTable *table);
+extern void kv_table_find_local_indexes(KvTable *table, Relation relation);
+
 /* --- table_name.c --- */
 
 extern RangeVar *kv_table_parse_name(text *name);
-extern void kv_table_check_identifier(const char *what, const char *name, int length);
 
 #endif							/* KV_TABLE_TABLE_INTERNAL_H */

@@ -17,6 +17,7 @@
 #include "utils/rls.h"
 #include "utils/syscache.h"
 
+#include "base/errors.h"
 #include "table/table_internal.h"
 
 /* Starts at 1, so that a new descriptor's zero is an old generation. */
@@ -135,4 +136,36 @@ kv_table_has_row_security(const KvTable *table)
 	if (likely(!table->private_data->row_security))
 		return false;
 	return check_enable_rls(table->relid, InvalidOid, false) == RLS_ENABLED;
+}
+
+/*
+ * Raises an error unless the role may read items of the base table, so those
+ * of its index.
+ *
+ * Policies of the base table cannot be asked about an index's rows, which may
+ * be older than the items.  Where one applies to the role, the index has to
+ * have row security of its own.
+ */
+void
+kv_table_check_base_rights(const KvTable *index, Oid role)
+{
+	Oid			base_relid = index->index->base_relid;
+	const KvTable *base = kv_table_lookup(base_relid);
+
+	if (base == NULL)
+		kv_table_refuse(base_relid, base);
+	if (role == GetUserId())
+		kv_table_check_rights(base, ACL_SELECT);
+	else if (!holds(base, role, ACL_SELECT))
+		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(base->private_data->relkind),
+					   get_rel_name(base_relid));
+
+	if (likely(!base->private_data->row_security) || index->private_data->row_security)
+		return;
+	if (check_enable_rls(base_relid, role, true) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("index \"%s\" cannot be read under row security", get_rel_name(index->index->relid)),
+				 errdetail("The policies of table \"%s\" do not extend to its indexes.", get_rel_name(base_relid)),
+				 errhint("Enable row security on the index and give it policies of its own.")));
 }

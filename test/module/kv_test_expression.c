@@ -55,7 +55,8 @@ read_key(FunctionCallInfo fcinfo, Call *call)
 
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(4), TEXTOID, -1, false, TYPALIGN_INT, &key, NULL, &key_count);
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(5), TEXTOID, -1, false, TYPALIGN_INT, &name, NULL, &call->schema.count);
-	if (call->schema.count < 1 || call->schema.count > KV_MAX_KEYS ||
+	call->schema.trailing = 0;
+	if (call->schema.count < 1 || call->schema.count > KV_MAX_TABLE_KEYS ||
 		key_count < call->schema.count || VARSIZE_ANY_EXHDR(types) < call->schema.count)
 		elog(ERROR, "a schema has one or two names and at least as many types and key values");
 	for (int i = 0; i < call->schema.count; i++)

@@ -42,7 +42,8 @@ read_schema(ArrayType *names, text *types, KvKeySchema *schema)
 	int			i;
 
 	deconstruct_array(names, TEXTOID, -1, false, TYPALIGN_INT, &name, NULL, &schema->count);
-	if (schema->count < 1 || schema->count > KV_MAX_KEYS || VARSIZE_ANY_EXHDR(types) != schema->count)
+	schema->trailing = 0;
+	if (schema->count < 1 || schema->count > KV_MAX_TABLE_KEYS || VARSIZE_ANY_EXHDR(types) != schema->count)
 		elog(ERROR, "a schema has one or two names and as many type letters");
 	for (i = 0; i < schema->count; i++)
 	{

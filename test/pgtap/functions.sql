@@ -11,7 +11,7 @@ CREATE TEMP VIEW function AS
 -- The documented functions; defaults as the documentation gives them.
 SELECT set_eq(
 	$$SELECT name, arguments, result FROM function
-	  WHERE name NOT IN ('check_item', 'key_value_am_handler') AND name NOT LIKE 'xxh3%'$$,
+	  WHERE name NOT IN ('check_item', 'key_value_am_handler', 'global_index', 'capture_change', 'in_local_index', 'list_indexes') AND name NOT LIKE 'xxh3%'$$,
 	$$VALUES
 	('create_table', 'table_name text, partition_key text, sort_key text DEFAULT NULL::text, partition_key_type text DEFAULT ''S''::text, '
 		'sort_key_type text DEFAULT ''S''::text, partitions integer DEFAULT 16', 'regclass'),
@@ -47,6 +47,17 @@ SELECT set_eq(
 		'exclusive_start_key jsonb DEFAULT NULL::jsonb, consistent_read boolean DEFAULT false, segment integer DEFAULT NULL::integer, '
 		'total_segments integer DEFAULT NULL::integer, page_size integer DEFAULT NULL::integer, OUT items jsonb, OUT count integer, '
 		'OUT scanned_count integer, OUT last_evaluated_key jsonb, OUT consumed_capacity numeric', 'record'),
+	('create_global_index', 'table_name regclass, index_name text, partition_key text, sort_key text DEFAULT NULL::text, '
+		'partition_key_type text DEFAULT NULL::text, sort_key_type text DEFAULT NULL::text, projection text DEFAULT ''ALL''::text, '
+		'include text[] DEFAULT NULL::text[]', 'regclass'),
+	('create_local_index', 'table_name regclass, index_name text, sort_key text, sort_key_type text DEFAULT NULL::text, '
+		'projection text DEFAULT ''ALL''::text, include text[] DEFAULT NULL::text[]', 'regclass'),
+	('drop_index', 'table_name regclass, index_name text', 'void'),
+	('wait_for_index', 'table_name regclass, index_name text, timeout interval DEFAULT NULL::interval', 'boolean'),
+	('apply_changes', '', 'bigint'),
+	('attr_s', 'item jsonb, name text', 'text'),
+	('attr_n', 'item jsonb, name text', 'numeric'),
+	('attr_b', 'item jsonb, name text', 'bytea'),
 	('batch_write_item', 'request jsonb', 'jsonb'),
 	('batch_get_item', 'request jsonb', 'jsonb'),
 	('transact_write_items', 'request jsonb, client_request_token text DEFAULT NULL::text', 'jsonb'),
@@ -59,11 +70,13 @@ SELECT set_eq(
 -- What writes is volatile, what reads a table stable, what only computes immutable.
 SELECT set_eq(
 	$$SELECT name FROM function WHERE volatility = 'volatile'$$,
-	ARRAY['create_table', 'drop_table', 'put_item', 'update_item', 'delete_item', 'batch_write_item',
+	ARRAY['create_table', 'drop_table', 'put_item', 'update_item', 'delete_item', 'batch_write_item', 'create_global_index',
+		'create_local_index', 'drop_index', 'wait_for_index', 'apply_changes', 'global_index', 'capture_change',
 		'transact_write_items', 'key_value_am_handler'], 'what writes is volatile');
 SELECT set_eq(
 	$$SELECT name FROM function WHERE volatility = 'immutable'$$,
-	ARRAY['item_size', 'from_dynamodb_json', 'to_dynamodb_json', 'xxh3_text', 'xxh3_numeric', 'xxh3_bytea'], 'what only computes is immutable');
+	ARRAY['item_size', 'from_dynamodb_json', 'to_dynamodb_json', 'xxh3_text', 'xxh3_numeric', 'xxh3_bytea',
+		'attr_s', 'attr_n', 'attr_b', 'in_local_index'], 'what only computes is immutable');
 SELECT is_empty(
 	$$SELECT name FROM function WHERE volatility = 'volatile' AND parallel = 'safe' AND name <> 'key_value_am_handler'$$,
 	'what writes is not parallel safe');
@@ -73,13 +86,13 @@ SELECT is_empty(
 
 SELECT set_eq(
 	$$SELECT name FROM function WHERE parallel = 'restricted'$$,
-	ARRAY['get', 'get_item', 'query', 'query_page', 'scan', 'scan_page', 'batch_get_item', 'transact_get_items'],
+	ARRAY['get', 'get_item', 'query', 'query_page', 'scan', 'scan_page', 'batch_get_item', 'transact_get_items', 'list_indexes'],
 	'what reads items stays with the leader, since the table may be a temporary one');
 
--- Rights: everyone may call, and the rights on the table decide; only the handler is the system's own.
+-- Rights: everyone may call, and the rights on the table decide; only the handler is the system's own, and apply_changes for administrators.
 SELECT set_eq(
 	$$SELECT name FROM function WHERE NOT has_function_privilege('public', oid, 'EXECUTE')$$,
-	ARRAY['key_value_am_handler'], 'everyone may call the functions');
+	ARRAY['key_value_am_handler', 'apply_changes'], 'everyone may call the functions');
 SELECT is_empty($$SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'kv'::regnamespace AND prosecdef$$,
 	'no function runs with the rights of its owner');
 SELECT is_empty($$SELECT name FROM function WHERE obj_description(oid, 'pg_proc') IS NULL$$, 'every function has a comment');

@@ -1,0 +1,431 @@
+/*
+ * index_backfill.c
+ *	  Fills an index from the items that are there.
+ *
+ * An index is filled when it is new, or in doubt: restored from a dump, its
+ * base table truncated in part or given other partitions, its definition
+ * changed.  It begins with adoption: under a lock on the base table that
+ * holds writers off for a moment, so that all who write afterwards know of the
+ * index and capture its changes.  From then on the items are gone over in
+ * chunks, in key order leaf by leaf, each in a transaction of its own that also
+ * stores how far it came.  Apply works on the index meanwhile; the apply
+ * lock keeps the two apart, and whatever a chunk has written of an item that
+ * changes later, apply sets right.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/dependency.h"
+#include "catalog/indexing.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_depend.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_trigger.h"
+#include "miscadmin.h"
+#include "nodes/value.h"
+#include "parser/parse_func.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+
+#include "base/compat.h"
+#include "base/errors.h"
+#include "index/index_internal.h"
+
+/* Bytes of items that one chunk goes over at most. */
+#define CHUNK_BYTES (4 * 1024 * 1024)
+
+/* One chunk under work. */
+typedef struct Chunk
+{
+	KvStateRow	row;
+	KvTable    *base;
+	int			limit;
+	int64		items;			/* gone over */
+	KvIndexWrite *writes;
+	int			write_count;
+	bool		ended;			/* the last leaf is done */
+} Chunk;
+
+/* --- which indexes there are --- */
+
+/* Adds the index that a trigger defines to the list. */
+static List *
+add_index_of_trigger(List *indexes, Relation triggers, Oid trigger)
+{
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(trigger));
+	scan = systable_beginscan(triggers, TriggerOidIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(tuple);
+
+		if (OidIsValid(form->tgconstrrelid) && !OidIsValid(form->tgparentid))
+			indexes = list_append_unique_oid(indexes, form->tgrelid);
+	}
+	systable_endscan(scan);
+	return indexes;
+}
+
+/* Returns the OIDs of all global indexes of the database: the tables with a trigger of their function. */
+List *
+kv_backfill_list_indexes(void)
+{
+	List	   *name = list_make2(makeString("kv"), makeString("global_index"));
+	Oid			function = LookupFuncName(name, 0, NULL, true);
+	Relation	depends;
+	Relation	triggers;
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	List	   *indexes = NIL;
+
+	if (!OidIsValid(function))
+		return NIL;
+	depends = table_open(DependRelationId, AccessShareLock);
+	triggers = table_open(TriggerRelationId, AccessShareLock);
+	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(ProcedureRelationId));
+	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(function));
+	scan = systable_beginscan(depends, DependReferenceIndexId, true, NULL, 2, keys);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
+
+		if (form->classid == TriggerRelationId)
+			indexes = add_index_of_trigger(indexes, triggers, form->objid);
+	}
+	systable_endscan(scan);
+	table_close(triggers, AccessShareLock);
+	table_close(depends, AccessShareLock);
+	return indexes;
+}
+
+/* --- adoption --- */
+
+/* Takes a lock; unless wait is set, only if it is to be had soon. */
+static bool
+take_lock(Oid relid, LOCKMODE lockmode, bool wait)
+{
+	if (!wait)
+		return kv_index_lock_table(relid, lockmode, 1);
+	LockRelationOid(relid, lockmode);
+	return true;
+}
+
+/* Empties the index table; false if somebody uses it. */
+static bool
+empty_index(const KvTable *index, bool wait)
+{
+	if (!take_lock(index->relid, AccessExclusiveLock, wait))
+		return false;
+	for (int i = 0; i < index->leaf_count; i++)
+	{
+		Relation	leaf;
+
+		if (!take_lock(index->leaf_relid[i], AccessExclusiveLock, wait))
+			return false;
+		leaf = table_open(index->leaf_relid[i], NoLock);
+		if (RelationGetNumberOfBlocks(leaf) > 0)
+		{
+			kv_table_index_write_depth++;
+			kv_log_truncate_table(leaf);
+			kv_table_index_write_depth--;
+		}
+		table_close(leaf, NoLock);
+	}
+	return true;
+}
+
+/* Makes the index go when its base table does. */
+void
+kv_backfill_record_dependency(Oid index, Oid base)
+{
+	ObjectAddress dependent;
+	ObjectAddress referenced;
+
+	ObjectAddressSet(dependent, RelationRelationId, index);
+	ObjectAddressSet(referenced, RelationRelationId, base);
+	deleteDependencyRecordsForSpecific(RelationRelationId, index, DEPENDENCY_AUTO, RelationRelationId, base);
+	recordDependencyOn(&dependent, &referenced, DEPENDENCY_AUTO);
+}
+
+/* Tells whether the index goes when its base table does. */
+static bool
+has_dependency(Oid index, Oid base)
+{
+	Relation	depends = table_open(DependRelationId, AccessShareLock);
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		found = false;
+
+	ScanKeyInit(&keys[0], Anum_pg_depend_classid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(RelationRelationId));
+	ScanKeyInit(&keys[1], Anum_pg_depend_objid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(index));
+	scan = systable_beginscan(depends, DependDependerIndexId, true, NULL, 2, keys);
+	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
+		found = ((Form_pg_depend) GETSTRUCT(tuple))->refclassid == RelationRelationId &&
+			((Form_pg_depend) GETSTRUCT(tuple))->refobjid == base;
+	systable_endscan(scan);
+	table_close(depends, AccessShareLock);
+	return found;
+}
+
+/* Begins to fill an index, whose base table has to be locked for a moment. */
+static void
+adopt(KvTable *index, bool wait)
+{
+	Oid			relid = index->relid;
+	Oid			base = index->index->base_relid;
+	KvStateRow	row = {0};
+
+	if (!take_lock(base, ShareRowExclusiveLock, wait))
+		return;
+	index = kv_table_lookup(relid);
+	if (index == NULL || !index->usable || index->index == NULL || index->index->base_relid != base ||
+		index->index->foreign_owner || !empty_index(index, wait))
+		return;
+
+	if (!has_dependency(relid, base))
+		kv_backfill_record_dependency(relid, base);
+	row.index = relid;
+	row.base = base;
+	row.state = KV_INDEX_BACKFILLING;
+	row.fingerprint = index->index->fingerprint;
+	kv_state_write(&row);
+	ereport(DEBUG1,
+			(errmsg_internal("begins to fill index \"%s\"", get_rel_name(relid))));
+}
+
+/* Looks at one index: whether it is to be adopted, or is in doubt. */
+static void
+look_at(Oid relid, bool wait)
+{
+	KvTable    *index;
+	KvStateRow	row;
+	bool		known;
+
+	/* no lock yet: adoption takes them in the right order, and looks again */
+	index = kv_table_lookup(relid);
+	known = kv_state_read(relid, &row);
+	if (index == NULL || index->index == NULL || !index->usable)
+	{
+		if (known)
+			kv_state_remove(relid);
+		return;
+	}
+	if (!known || row.fingerprint != index->index->fingerprint)
+		adopt(index, wait);
+	else if (!has_dependency(relid, index->index->base_relid))
+		kv_backfill_record_dependency(relid, index->index->base_relid);
+}
+
+/* Begins to fill indexes that are not known, or in doubt, and forgets those that are gone. */
+void
+kv_backfill_adopt(bool wait)
+{
+	List	   *indexes = kv_backfill_list_indexes();
+	List	   *rows = kv_state_read_all();
+	ListCell   *cell;
+
+	foreach(cell, indexes)
+		look_at(lfirst_oid(cell), wait);
+	foreach(cell, rows)
+	{
+		KvStateRow *row = lfirst(cell);
+
+		if (!list_member_oid(indexes, row->index))
+			kv_state_remove(row->index);
+	}
+}
+
+/* --- chunks --- */
+
+/* Returns the position of a leaf in the base table; that of the first for InvalidOid, and -1 if it is not there. */
+static int
+find_leaf(const KvTable *base, Oid leaf)
+{
+	if (!OidIsValid(leaf))
+		return 0;
+	for (int i = 0; i < base->leaf_count; i++)
+		if (base->leaf_relid[i] == leaf)
+			return i;
+	return -1;
+}
+
+/* Returns a copy of a value that stays. */
+static Datum
+copy_value(Datum value)
+{
+	Size		size = VARSIZE_ANY(DatumGetPointer(value));
+
+	return PointerGetDatum(memcpy(palloc(size), DatumGetPointer(value), size));
+}
+
+/* Notes what the index is to hold of an item. */
+static void
+add_item(Chunk *chunk, const KvTable *index, const KvItemView *view)
+{
+	KvIndexEntry entry;
+	KvIndexWrite *write = &chunk->writes[chunk->write_count];
+
+	if (!kv_entry_make(index, view, &entry))
+		return;
+	for (int i = 0; i < index->key.count; i++)
+		write->key[i] = copy_value(entry.key[i]);
+	write->leaf = kv_table_find_leaf(index, write->key[0]);
+	write->rest = (Jsonb *) memcpy(palloc(VARSIZE(entry.rest)), entry.rest, VARSIZE(entry.rest));
+	chunk->write_count++;
+}
+
+/* Stores where the next chunk of the leaf begins. */
+static void
+note_position(Chunk *chunk, const KvItemView *view)
+{
+	StringInfoData record;
+
+	initStringInfo(&record);
+	kv_change_begin(&record, &chunk->base->key, view->key);
+	chunk->row.position = palloc(VARHDRSZ + record.len);
+	SET_VARSIZE(chunk->row.position, VARHDRSZ + record.len);
+	memcpy(VARDATA(chunk->row.position), record.data, record.len);
+}
+
+/* Goes over items of the leaf that the row names; sets the row to where the next chunk begins. */
+static void
+read_items(Chunk *chunk, const KvTable *index, Snapshot snapshot)
+{
+	int			leaf = find_leaf(chunk->base, chunk->row.leaf);
+	KvCursorRange range = {0};
+	KvCursor   *cursor;
+	TupleTableSlot *slot;
+	Size		bytes = 0;
+
+	if (leaf < 0 || leaf >= chunk->base->leaf_count)
+	{
+		chunk->ended = true;
+		return;
+	}
+	if (chunk->row.position)
+	{
+		range.has_start = true;
+		kv_change_read_key(&chunk->base->key, VARDATA(chunk->row.position), range.start);
+	}
+	cursor = kv_cursor_open(chunk->base, leaf, snapshot, ForwardScanDirection);
+	kv_cursor_rescan(cursor, &range);
+	while ((slot = kv_cursor_next(cursor, ForwardScanDirection)) != NULL)
+	{
+		KvItemView	view;
+
+		kv_store_view(chunk->base, kv_cursor_leaf_descriptor(cursor), slot, &view);
+		add_item(chunk, index, &view);
+		bytes += VARSIZE(view.rest);
+		if (++chunk->items >= chunk->limit || bytes >= CHUNK_BYTES)
+		{
+			note_position(chunk, &view);
+			chunk->row.leaf = chunk->base->leaf_relid[leaf];
+			break;
+		}
+	}
+	kv_cursor_close(cursor);
+	if (slot != NULL)
+		return;
+	chunk->row.position = NULL;
+	chunk->ended = leaf + 1 >= chunk->base->leaf_count;
+	if (!chunk->ended)
+		chunk->row.leaf = chunk->base->leaf_relid[leaf + 1];
+}
+
+/* Does one chunk, as a guarded step. */
+static void
+fill_step(KvTable *index, void *argument)
+{
+	Chunk	   *chunk = argument;
+	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+
+	PushActiveSnapshot(snapshot);
+	chunk->writes = palloc(sizeof(KvIndexWrite) * chunk->limit);
+	read_items(chunk, index, snapshot);
+	kv_index_write(index, chunk->writes, chunk->write_count);
+	PopActiveSnapshot();
+	UnregisterSnapshot(snapshot);
+
+	if (chunk->row.error)
+	{
+		chunk->row.error = NULL;
+		chunk->row.retry_at = 0;
+	}
+	if (chunk->ended)
+	{
+		chunk->row.state = KV_INDEX_ACTIVE;
+		chunk->row.leaf = InvalidOid;
+		chunk->row.position = NULL;
+		kv_state_write(&chunk->row);
+	}
+	else
+		kv_state_write_quietly(&chunk->row);
+}
+
+/* Tells whether a chunk of an index can be done now. */
+static bool
+can_fill(const KvStateRow *row)
+{
+	const KvTable *index;
+
+	if (row->state != KV_INDEX_BACKFILLING)
+		return false;
+	if (row->retry_at > GetCurrentTimestamp() && !kv_retry_by_hand)
+		return false;
+	if (!ConditionalLockRelationOid(row->base, AccessShareLock))
+		return false;
+	index = kv_table_lookup(row->index);
+	return index != NULL && index->usable && index->index != NULL &&
+		index->index->fingerprint == row->fingerprint;
+}
+
+/* Does one chunk of what is to be filled; *failed tells that it could not be written. */
+int64
+kv_backfill_chunk(int limit, bool *failed)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "key_value backfill", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	ListCell   *cell;
+	int64		done = 0;
+
+	*failed = false;
+	foreach(cell, kv_state_read_all())
+	{
+		Chunk		chunk = {.row = *(KvStateRow *) lfirst(cell),.limit = limit};
+
+		if (!can_fill(&chunk.row))
+			continue;
+		chunk.base = kv_table_lookup(chunk.row.base);
+		if (chunk.base == NULL || !chunk.base->usable)
+			continue;
+		if (kv_retry_guarded(chunk.row.index, chunk.row.base, fill_step, &chunk))
+		{
+			CommandCounterIncrement();
+			/* a leaf without items is progress too */
+			done = Max(chunk.items, 1);
+			break;
+		}
+		*failed = true;
+	}
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+	return done;
+}

@@ -1,0 +1,269 @@
+/*
+ * index_capture.c
+ *	  The trigger that notes which items changed.
+ *
+ * An AFTER ROW trigger on the base table, ENABLE ALWAYS so that logical
+ * replication fires it too.  It compares what the indexes would see of the
+ * item before and after, refuses an attribute that cannot be a key, and
+ * writes at most one record, whatever the number of indexes (two where the
+ * key of the item itself changed).
+ *
+ * Which indexes there are is the base table's descriptor's to say, whatever
+ * their state: an index that is not filled yet has its changes noted as well.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "commands/trigger.h"
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "base/compat.h"
+#include "base/errors.h"
+#include "index/index_internal.h"
+
+PG_FUNCTION_INFO_V1(kv_capture_change_sql);
+
+/* The key that an item has, or had, in an index. */
+typedef struct IndexKey
+{
+	bool		present;
+	Datum		key[KV_MAX_KEYS];
+} IndexKey;
+
+/* Adds to an error which index it is about. */
+static void
+add_error_context(void *argument)
+{
+	errcontext("key of index \"%s\"", get_rel_name(((const KvIndex *) argument)->relid));
+}
+
+/* Reads the key that an item has in an index; false if it has none. */
+static bool
+read_key(const KvIndex *index, const KvItemView *item, IndexKey *key)
+{
+	key->present = false;
+	if (item == NULL)
+		return false;
+	for (int i = 0; i < kv_key_own_count(&index->key); i++)
+		if (index->base_key[i] == KV_NOT_BASE_KEY &&
+			!kv_key_from_rest_if_valid(&index->key.attribute[i], i, item->rest, &key->key[i]))
+			return false;
+	kv_entry_complete_key(index, item->key, key->key);
+	key->present = true;
+	return true;
+}
+
+/* Tells whether two values of an item are the same as they are stored; NULL is no value. */
+static bool
+same_value(const JsonbValue *a, const JsonbValue *b)
+{
+	if (a == NULL || b == NULL)
+		return a == b;
+	if (a->type != b->type)
+		return false;
+	switch (a->type)
+	{
+		case jbvNull:
+			return true;
+		case jbvBool:
+			return a->val.boolean == b->val.boolean;
+		case jbvString:
+			return a->val.string.len == b->val.string.len &&
+				memcmp(a->val.string.val, b->val.string.val, a->val.string.len) == 0;
+		case jbvNumeric:
+			return VARSIZE_ANY(a->val.numeric) == VARSIZE_ANY(b->val.numeric) &&
+				memcmp(a->val.numeric, b->val.numeric, VARSIZE_ANY(a->val.numeric)) == 0;
+		default:
+			return a->val.binary.len == b->val.binary.len &&
+				memcmp(a->val.binary.data, b->val.binary.data, a->val.binary.len) == 0;
+	}
+}
+
+/* Tells whether an attribute is the same in two items. */
+static bool
+same_attribute(const char *name, int length, const KvItemView *old, const KvItemView *new)
+{
+	JsonbValue	old_value;
+	JsonbValue	new_value;
+
+	return same_value(getKeyJsonValueFromContainer(&old->rest->root, name, length, &old_value),
+					  getKeyJsonValueFromContainer(&new->rest->root, name, length, &new_value));
+}
+
+/*
+ * Raises KV007 if an item that is not in an index would be there but for an
+ * attribute that cannot be a key, which this change brought.
+ */
+static void
+check_attributes(const KvIndex *index, const KvItemView *old, const KvItemView *new)
+{
+	ErrorContextCallback callback = {.callback = add_error_context,.arg = (void *) index};
+	Datum		key;
+
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	for (int i = 0; i < kv_key_own_count(&index->key); i++)
+	{
+		const KvKeyAttribute *attribute = &index->key.attribute[i];
+
+		if (index->base_key[i] == KV_NOT_BASE_KEY &&
+			(old == NULL || !same_attribute(attribute->name, attribute->name_length, old, new)))
+			(void) kv_key_from_rest(attribute, i, new->rest, &key);
+	}
+	error_context_stack = callback.previous;
+}
+
+/* Tells whether two keys of an index are the same; the base keys are. */
+static bool
+same_key(const KvIndex *index, const IndexKey *a, const IndexKey *b)
+{
+	for (int i = 0; i < kv_key_own_count(&index->key); i++)
+		if (index->base_key[i] == KV_NOT_BASE_KEY &&
+			kv_key_compare(index->key.attribute[i].type, a->key[i], b->key[i]) != 0)
+			return false;
+	return true;
+}
+
+/* Tells whether the index sees a difference between two items with one key in it. */
+static bool
+same_content(const KvIndex *index, const KvItemView *old, const KvItemView *new)
+{
+	if (index->projection == KV_PROJECT_ALL)
+		return false;			/* the two are known to differ */
+	for (int i = 0; i < index->include_count; i++)
+		if (!same_attribute(index->include_name[i], strlen(index->include_name[i]), old, new))
+			return false;
+	return true;
+}
+
+/*
+ * Compares what one index sees of an item before and after; either is NULL
+ * where there is none.  Adds the old key to the record if it goes away.
+ * Returns whether the index has to change.
+ */
+static bool
+compare_for_index(const KvIndex *index, const KvItemView *old, const KvItemView *new, StringInfo record)
+{
+	IndexKey	old_key;
+	IndexKey	new_key;
+
+	read_key(index, old, &old_key);
+	if (new != NULL && !read_key(index, new, &new_key))
+		check_attributes(index, old, new);
+	else if (new == NULL)
+		new_key.present = false;
+	if (new_key.present && (!old_key.present || !same_key(index, &old_key, &new_key)))
+		kv_entry_check_size(index, new_key.key);
+
+	if (!old_key.present)
+		return new_key.present;
+	if (new_key.present && same_key(index, &old_key, &new_key))
+		return !same_content(index, old, new);
+	kv_change_add_old(record, index, old_key.key);
+	return true;
+}
+
+/* Writes a record of a change of one item, if an index sees it; either view is NULL where there is no item. */
+static void
+capture(const KvTable *base, const KvItemView *old, const KvItemView *new)
+{
+	StringInfoData record;
+	bool		seen = false;
+
+	if (old != NULL && new != NULL && VARSIZE(old->rest) == VARSIZE(new->rest) &&
+		memcmp(old->rest, new->rest, VARSIZE(old->rest)) == 0)
+		return;
+
+	initStringInfo(&record);
+	kv_change_begin(&record, &base->key, old ? old->key : new->key);
+	for (int i = 0; i < base->global_count; i++)
+	{
+		const KvTable *index = kv_table_lookup(base->global_relid[i]);
+
+		if (index != NULL && index->usable && index->index != NULL && index->index->base_relid == base->relid &&
+			compare_for_index(index->index, old, new, &record))
+			seen = true;
+	}
+	if (seen)
+	{
+		kv_log_append(base->relid, &record);
+		kv_index_wake_at_commit();
+	}
+	pfree(record.data);
+}
+
+/* Fills a view from a row of the leaf. */
+static void
+read_row(const KvTable *leaf, TupleDesc row_type, HeapTuple row, KvItemView *view)
+{
+	bool		isnull;
+
+	view->schema = &leaf->key;
+	for (int i = 0; i < leaf->key.count; i++)
+		view->key[i] = PointerGetDatum(PG_DETOAST_DATUM_PACKED(heap_getattr(row, leaf->key_attno[i], row_type, &isnull)));
+	view->rest = DatumGetJsonbP(heap_getattr(row, leaf->item_attno, row_type, &isnull));
+}
+
+/* Tells whether two items have the same key. */
+static bool
+same_item(const KvItemView *a, const KvItemView *b)
+{
+	for (int i = 0; i < a->schema->count; i++)
+		if (kv_key_compare(a->schema->attribute[i].type, a->key[i], b->key[i]) != 0)
+			return false;
+	return true;
+}
+
+/* Captures what a row trigger tells. */
+static void
+capture_row(const TriggerData *data, const KvTable *leaf, const KvTable *base)
+{
+	TupleDesc	row_type = RelationGetDescr(data->tg_relation);
+	KvItemView	first;
+	KvItemView	second;
+
+	read_row(leaf, row_type, data->tg_trigtuple, &first);
+	if (TRIGGER_FIRED_BY_INSERT(data->tg_event))
+		capture(base, NULL, &first);
+	else if (TRIGGER_FIRED_BY_DELETE(data->tg_event))
+		capture(base, &first, NULL);
+	else
+	{
+		read_row(leaf, row_type, data->tg_newtuple, &second);
+		if (same_item(&first, &second))
+			capture(base, &first, &second);
+		else
+		{
+			capture(base, &first, NULL);
+			capture(base, NULL, &second);
+		}
+	}
+}
+
+/* kv.capture_change(): the trigger function of base tables. */
+Datum
+kv_capture_change_sql(PG_FUNCTION_ARGS)
+{
+	TriggerData *data = (TriggerData *) fcinfo->context;
+	const KvTable *leaf;
+	const KvTable *base;
+
+	if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_AFTER(data->tg_event))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("kv.capture_change() is the function of an AFTER trigger")));
+	if (TRIGGER_FIRED_BY_TRUNCATE(data->tg_event))
+	{
+		kv_index_after_truncate(RelationGetRelid(data->tg_relation));
+		return PointerGetDatum(NULL);
+	}
+
+	leaf = kv_table_lookup(RelationGetRelid(data->tg_relation));
+	base = leaf != NULL && leaf->is_leaf ? kv_table_lookup(leaf->root_relid) : leaf;
+	if (base != NULL && leaf->usable && base->usable && base->global_count > 0)
+		capture_row(data, leaf, base);
+	return PointerGetDatum(NULL);
+}

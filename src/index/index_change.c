@@ -1,0 +1,134 @@
+/*
+ * index_change.c
+ *	  The form of a record of the change log.
+ *
+ * A record names an item by its key and tells which keys it had in the
+ * indexes before the change, as far as they changed.  The item itself is not
+ * copied: apply reads it when it comes to it.
+ *
+ *		key of the item: each value as length (2 bytes) and bytes
+ *		then for each old key: the index's OID (4 bytes), the number of values
+ *		(1 byte), each value as length and bytes
+ *
+ * Only those values of an index key are here that are not keys of the base
+ * table.  The bytes of a value are those behind its varlena header.
+ */
+#include "postgres.h"
+
+#include "base/errors.h"
+#include "index/index_internal.h"
+
+/* Appends a value. */
+static void
+append_value(StringInfo record, Datum value)
+{
+	struct varlena *packed = PG_DETOAST_DATUM_PACKED(value);
+	uint16		length = VARSIZE_ANY_EXHDR(packed);
+
+	appendBinaryStringInfo(record, (char *) &length, sizeof(length));
+	appendBinaryStringInfo(record, VARDATA_ANY(packed), length);
+}
+
+/* Returns the length of a value in a record. */
+static uint16
+value_length(const char *record)
+{
+	uint16		length;
+
+	memcpy(&length, record, sizeof(length));
+	return length;
+}
+
+/* Reads a value and moves the offset behind it. */
+static Datum
+read_value(const char *record, int *offset)
+{
+	uint16		length = value_length(record + *offset);
+	struct varlena *value = palloc(VARHDRSZ + length);
+
+	SET_VARSIZE(value, VARHDRSZ + length);
+	memcpy(VARDATA(value), record + *offset + sizeof(uint16), length);
+	*offset += sizeof(uint16) + length;
+	return PointerGetDatum(value);
+}
+
+/* Starts a record with the key of an item. */
+void
+kv_change_begin(StringInfo record, const KvKeySchema *base, const Datum *base_key)
+{
+	resetStringInfo(record);
+	for (int i = 0; i < base->count; i++)
+		append_value(record, base_key[i]);
+}
+
+/* Adds the old key of an index. */
+void
+kv_change_add_old(StringInfo record, const KvIndex *index, const Datum *key)
+{
+	uint8		count = 0;
+
+	for (int i = 0; i < kv_key_own_count(&index->key); i++)
+		count += index->base_key[i] == KV_NOT_BASE_KEY;
+	appendBinaryStringInfo(record, (const char *) &index->relid, sizeof(Oid));
+	appendBinaryStringInfo(record, (char *) &count, sizeof(count));
+	for (int i = 0; i < kv_key_own_count(&index->key); i++)
+		if (index->base_key[i] == KV_NOT_BASE_KEY)
+			append_value(record, key[i]);
+}
+
+/* Returns the length of the record's part that is the item's key. */
+int
+kv_change_key_length(const KvKeySchema *base, const char *record)
+{
+	int			offset = 0;
+
+	for (int i = 0; i < base->count; i++)
+		offset += sizeof(uint16) + value_length(record + offset);
+	return offset;
+}
+
+/* Reads the item's key. */
+void
+kv_change_read_key(const KvKeySchema *base, const char *record, Datum *base_key)
+{
+	int			offset = 0;
+
+	for (int i = 0; i < base->count; i++)
+		base_key[i] = read_value(record, &offset);
+}
+
+/* Finds the next old key of a record; false at the end. */
+bool
+kv_change_next_old(const char *record, int length, int *offset, Oid *index, int *key_offset)
+{
+	uint8		count;
+
+	if (*offset >= length)
+		return false;
+	memcpy(index, record + *offset, sizeof(Oid));
+	*offset += sizeof(Oid);
+	*key_offset = *offset;
+	count = (uint8) record[*offset];
+	*offset += sizeof(uint8);
+	for (int i = 0; i < count; i++)
+		*offset += sizeof(uint16) + value_length(record + *offset);
+	return true;
+}
+
+/* Reads an old key of an index; false if the index has another form by now. */
+bool
+kv_change_read_old(const char *record, int key_offset, const KvIndex *index, Datum *key)
+{
+	int			count = (uint8) record[key_offset];
+	int			offset = key_offset + sizeof(uint8);
+
+	for (int i = 0; i < kv_key_own_count(&index->key); i++)
+	{
+		if (index->base_key[i] != KV_NOT_BASE_KEY)
+			continue;
+		if (count-- == 0)
+			return false;
+		key[i] = read_value(record, &offset);
+	}
+	return count == 0;
+}

@@ -1,0 +1,530 @@
+/*
+ * index_create.c
+ *	  kv.create_global_index.
+ *
+ * As with tables everything is made by ordinary DDL of standard objects, with
+ * the caller's rights; what they are is said in table_index.c.  The base table
+ * is locked against writers until the transaction ends, so that whoever writes
+ * afterwards knows of the index; it is asked for in turns (index_lock.c).
+ * An index of a table without items is filled at once, another one later by a
+ * worker.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "commands/defrem.h"
+#include "commands/tablecmds.h"
+#include "commands/trigger.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+#include "base/compat.h"
+#include "base/errors.h"
+#include "index/index_create.h"
+
+/* A base table of more pages than these is not looked through for items before it counts as not empty. */
+#define MAX_LOOK_PAGES 100
+
+/* Raises an error if a name is taken by a relation of the schema. */
+static void
+check_name_is_free(const char *name, Oid schema)
+{
+	if (!OidIsValid(get_relname_relid(name, schema)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_RESOURCE_IN_USE),
+			 errmsg("relation \"%s\" already exists in schema \"%s\"", name, get_namespace_name(schema)),
+			 errhint("An index is a relation beside its table: choose another name.")));
+}
+
+/* Raises an error unless the current user owns the table. */
+static void
+check_owner(Oid relid)
+{
+	if (!kv_compat_owns_relation(relid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)), get_rel_name(relid));
+}
+
+/* Returns the projection that a letter names. */
+static KvProjectionType
+read_projection(text *argument)
+{
+	char	   *value = argument ? text_to_cstring(argument) : "ALL";
+
+	if (strcmp(value, "ALL") == 0)
+		return KV_PROJECT_ALL;
+	if (strcmp(value, "KEYS_ONLY") == 0)
+		return KV_PROJECT_KEYS_ONLY;
+	if (strcmp(value, "INCLUDE") == 0)
+		return KV_PROJECT_INCLUDE;
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_VALIDATION),
+			 errmsg("invalid projection \"%s\"", value),
+			 errhint("Use ALL, KEYS_ONLY or INCLUDE.")));
+}
+
+/* Tells whether a schema has an attribute of that name, and where. */
+static int
+find_attribute(const KvKeySchema *key, const char *name)
+{
+	for (int i = 0; i < key->count; i++)
+		if (strcmp(key->attribute[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+/* Checks one attribute to be included and adds it. */
+static void
+add_include(KvNewIndex *new, const char *name)
+{
+	if (*name == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("an attribute in include must not be empty")));
+	if (find_attribute(&new->key, name) >= 0 || find_attribute(&new->base->key, name) >= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("key attribute \"%s\" must not be in include", name),
+				 errdetail("The keys of table and index are always projected.")));
+	for (int i = 0; i < new->include_count; i++)
+		if (strcmp(new->include[i], name) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_KV_VALIDATION),
+					 errmsg("attribute \"%s\" is in include twice", name)));
+	new->include[new->include_count++] = pstrdup(name);
+}
+
+/* Reads projection and include. */
+static void
+read_projected(KvNewIndex *new, const KvCreateIndex *request)
+{
+	Datum	   *names = NULL;
+	bool	   *nulls = NULL;
+	int			count = 0;
+
+	new->projection = read_projection(request->projection);
+	if (request->include)
+		deconstruct_array(request->include, TEXTOID, -1, false, TYPALIGN_INT, &names, &nulls, &count);
+	if (new->projection != KV_PROJECT_INCLUDE && count > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("include is given without projection INCLUDE")));
+	if (new->projection == KV_PROJECT_INCLUDE && count == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("projection INCLUDE needs the attributes to be included")));
+	if (count > KV_MAX_INCLUDE)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_LIMIT_EXCEEDED),
+				 errmsg("include names %d attributes", count),
+				 errdetail("An index includes at most %d.", KV_MAX_INCLUDE)));
+
+	new->include = palloc(sizeof(char *) * Max(count, 1));
+	for (int i = 0; i < count; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_KV_VALIDATION),
+					 errmsg("an attribute in include must not be null")));
+		add_include(new, TextDatumGetCString(names[i]));
+	}
+}
+
+/* Raises an error if an attribute is a key of another index, with another type. */
+static void
+check_same_type(const KvNewIndex *new, const KvIndex *other, const KvKeyAttribute *attribute)
+{
+	int			found = find_attribute(&other->key, attribute->name);
+
+	if (found >= 0 && other->key.attribute[found].type != attribute->type)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("attribute \"%s\" is of type %c in index \"%s\", not %c", attribute->name,
+						(char) other->key.attribute[found].type, get_rel_name(other->relid),
+						(char) attribute->type),
+				 errdetail("A key attribute has one type in all indexes of a table.")));
+}
+
+/* Adds an attribute to the index key; letter NULL: that of the table's key, else S. */
+static void
+add_key(KvNewIndex *new, const char *what, const char *argument, text *name, text *letter)
+{
+	const KvTable *base = new->base;
+	KvKeyAttribute *attribute = &new->key.attribute[new->key.count];
+	int			base_key = find_attribute(&base->key, text_to_cstring(name));
+	KvKeyType	type = letter ? kv_table_check_key_type(argument, letter) :
+		base_key >= 0 ? base->key.attribute[base_key].type : KV_KEY_STRING;
+
+	new->base_key[new->key.count] = base_key >= 0 ? base_key : KV_NOT_BASE_KEY;
+	kv_table_add_key_attribute(&new->key, what, name, type);
+	if (base_key >= 0 && base->key.attribute[base_key].type != type)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("%s \"%s\" is of type %c in table \"%s\", not %c", what, attribute->name,
+						(char) base->key.attribute[base_key].type, get_rel_name(base->relid), (char) type)));
+	for (int i = 0; i < base->global_count; i++)
+	{
+		const KvTable *other = kv_table_lookup(base->global_relid[i]);
+
+		if (other != NULL && other->usable && other->index != NULL)
+			check_same_type(new, other->index, attribute);
+	}
+	for (int i = 0; i < base->local_count; i++)
+		check_same_type(new, &base->local[i], attribute);
+}
+
+/* Begins a definition: locks the table against writers and checks who asks, and the name. */
+void
+kv_create_begin(KvNewIndex *new, const KvCreateIndex *request, const char *function, LOCKMODE lockmode)
+{
+	memset(new, 0, sizeof(KvNewIndex));
+	PreventCommandIfReadOnly(function);
+	PreventCommandIfParallelMode(function);
+	if (request->index_name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("index_name must not be null")));
+	new->name = text_to_cstring(request->index_name);
+	kv_table_check_identifier("index name", new->name, strlen(new->name));
+
+	(void) kv_table_open(request->table, AccessShareLock);
+	check_owner(request->table);
+	if (!kv_index_lock_table(request->table, lockmode, PG_INT32_MAX))
+		elog(ERROR, "could not lock relation %u", request->table);
+	new->base = kv_table_open(request->table, AccessShareLock);
+	check_owner(request->table);
+	new->schema = get_rel_namespace(request->table);
+	check_name_is_free(new->name, new->schema);
+	new->qualified_name = quote_qualified_identifier(get_namespace_name(new->schema), new->name);
+	new->base_name = quote_qualified_identifier(get_namespace_name(new->schema), get_rel_name(request->table));
+}
+
+/* Reads the index key of a global index. */
+static void
+read_global_key(KvNewIndex *new, const KvCreateIndex *request)
+{
+	if (request->partition_key == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("partition_key must not be null")));
+	add_key(new, "partition key", "partition_key_type", request->partition_key, request->partition_key_type);
+	if (request->sort_key)
+		add_key(new, "sort key", "sort_key_type", request->sort_key, request->sort_key_type);
+}
+
+/* Reads the sort key of a local index. */
+void
+kv_create_read_local_key(KvNewIndex *new, const KvCreateIndex *request)
+{
+	if (request->sort_key == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("sort_key must not be null")));
+	new->key.count = 0;
+	add_key(new, "sort key", "sort_key_type", request->sort_key, request->sort_key_type);
+	if (new->base_key[0] != KV_NOT_BASE_KEY)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("sort key \"%s\" is a key of table \"%s\"", new->key.attribute[0].name,
+						get_rel_name(new->base->relid)),
+				 errhint("A local index orders a collection by another attribute.")));
+	read_projected(new, request);
+}
+
+/* Raises an error if items of the table do not last, or are another session's. */
+static void
+check_persistence(const KvTable *base)
+{
+	for (int i = 0; i < base->leaf_count; i++)
+		if (get_rel_persistence(base->leaf_relid[i]) != RELPERSISTENCE_PERMANENT)
+			ereport(ERROR,
+					(errcode(ERRCODE_KV_VALIDATION),
+					 errmsg("global indexes are not supported on temporary or unlogged table \"%s\"",
+							get_rel_name(base->relid))));
+}
+
+/* Runs one DDL command. */
+void
+kv_create_run(const char *command)
+{
+	int			result = SPI_execute(command, false, 0);
+
+	if (result < 0)
+		elog(ERROR, "SPI_execute returned %s for \"%s\"", SPI_result_code_string(result), command);
+}
+
+/* Appends the columns of the primary key and returns their origins, as in the defining trigger. */
+static char *
+append_columns(const KvNewIndex *new, StringInfo columns, StringInfo names)
+{
+	const KvTable *base = new->base;
+	StringInfoData origin;
+	int			found = 0;
+
+	initStringInfo(&origin);
+	for (int i = 0; i < new->key.count; i++)
+	{
+		const KvKeyAttribute *attribute = &new->key.attribute[i];
+
+		appendStringInfo(columns, "%s %s NOT NULL, ", quote_identifier(attribute->name),
+						 kv_table_key_column_type(attribute->type));
+		appendStringInfo(names, "%s%s", i == 0 ? "" : ", ", quote_identifier(attribute->name));
+		appendStringInfoChar(&origin, new->base_key[i] == KV_NOT_BASE_KEY ? 'a' : '0' + new->base_key[i]);
+		if (new->base_key[i] != KV_NOT_BASE_KEY)
+			found |= 1 << new->base_key[i];
+	}
+	appendStringInfoChar(&origin, '/');
+	for (int i = 0; i < base->key.count; i++)
+	{
+		const KvKeyAttribute *attribute = &base->key.attribute[i];
+
+		if (found & (1 << i))
+			continue;
+		appendStringInfo(columns, "%s %s NOT NULL, ", quote_identifier(attribute->name),
+						 kv_table_key_column_type(attribute->type));
+		appendStringInfo(names, ", %s", quote_identifier(attribute->name));
+		appendStringInfoChar(&origin, '0' + i);
+	}
+	return origin.data;
+}
+
+/* Creates the leaves of the index table, as many as the base table has. */
+static void
+create_leaves(const KvNewIndex *new)
+{
+	int			count = Max(new->base->leaf_count, 1);
+	int			width = snprintf(NULL, 0, "%d", count - 1);
+
+	for (int i = 0; i < count; i++)
+	{
+		char		label[16];
+
+		CHECK_FOR_INTERRUPTS();
+		snprintf(label, sizeof(label), "p%0*d", width, i);
+		kv_create_run(psprintf("CREATE TABLE %s PARTITION OF %s FOR VALUES WITH (MODULUS %d, REMAINDER %d) USING key_value",
+							   quote_qualified_identifier(get_namespace_name(new->schema),
+														  ChooseRelationName(new->name, NULL, label, new->schema, false)),
+							   new->qualified_name, count, i));
+	}
+}
+
+/* Creates the triggers that define and guard the index. */
+static void
+create_definition(const KvNewIndex *new, const char *origin)
+{
+	StringInfoData command;
+
+	initStringInfo(&command);
+	appendStringInfo(&command, "CREATE CONSTRAINT TRIGGER kv_index AFTER UPDATE OF item ON %s FROM %s "
+					 "NOT DEFERRABLE FOR EACH ROW WHEN (false) EXECUTE FUNCTION kv.global_index('%s', '%s'",
+					 new->qualified_name, new->base_name, kv_table_projection_name(new->projection), origin);
+	for (int i = 0; i < new->include_count; i++)
+		appendStringInfo(&command, ", %s", quote_literal_cstr(new->include[i]));
+	appendStringInfoChar(&command, ')');
+	kv_create_run(command.data);
+
+	kv_create_run(psprintf("CREATE TRIGGER kv_guard BEFORE INSERT OR UPDATE OR DELETE ON %s "
+						   "FOR EACH ROW EXECUTE FUNCTION kv.global_index()", new->qualified_name));
+	kv_create_run(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER kv_guard", new->qualified_name));
+}
+
+/* Creates the index table. */
+static void
+create_index_table(const KvNewIndex *new)
+{
+	StringInfoData columns;
+	StringInfoData names;
+	char	   *origin;
+
+	initStringInfo(&columns);
+	initStringInfo(&names);
+	origin = append_columns(new, &columns, &names);
+	kv_create_run(psprintf("CREATE TABLE %s (%sitem pg_catalog.jsonb NOT NULL DEFAULT '{}'::pg_catalog.jsonb, "
+						   "PRIMARY KEY (%s)) PARTITION BY HASH (%s %s)",
+						   new->qualified_name, columns.data, names.data,
+						   quote_identifier(new->key.attribute[0].name),
+						   kv_table_key_operator_class(new->key.attribute[0].type)));
+	create_leaves(new);
+	create_definition(new, origin);
+}
+
+/* Tells whether the table has the capture trigger. */
+static bool
+has_capture(Oid relid)
+{
+	Relation	relation = table_open(relid, AccessShareLock);
+	TriggerDesc *triggers = relation->trigdesc;
+	bool		found = false;
+
+	for (int i = 0; triggers != NULL && i < triggers->numtriggers && !found; i++)
+	{
+		char	   *name = get_func_name(triggers->triggers[i].tgfoid);
+
+		found = name != NULL && strcmp(name, "capture_change") == 0 &&
+			get_func_namespace(triggers->triggers[i].tgfoid) == get_namespace_oid("kv", true);
+	}
+	table_close(relation, AccessShareLock);
+	return found;
+}
+
+/* Creates the triggers that capture changes of the base table. */
+static void
+create_capture(const KvNewIndex *new)
+{
+	if (has_capture(new->base->relid))
+		return;
+	kv_create_run(psprintf("CREATE TRIGGER kv_capture AFTER INSERT OR UPDATE OR DELETE ON %s "
+						   "FOR EACH ROW EXECUTE FUNCTION kv.capture_change()", new->base_name));
+	kv_create_run(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER kv_capture", new->base_name));
+	kv_create_run(psprintf("CREATE TRIGGER kv_capture_truncate AFTER TRUNCATE ON %s "
+						   "FOR EACH STATEMENT EXECUTE FUNCTION kv.capture_change()", new->base_name));
+	kv_create_run(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER kv_capture_truncate", new->base_name));
+}
+
+/* Gives those who may read the whole table the right to read the index, and nobody else. */
+static void
+copy_rights(const KvNewIndex *new, Oid index)
+{
+	static const char *const query =
+	"SELECT pg_catalog.format('REVOKE ALL ON %%s FROM %%s', %1$s::pg_catalog.regclass, "
+	" CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END) "
+	"FROM pg_catalog.pg_class c, pg_catalog.aclexplode(c.relacl) a WHERE c.oid = %1$s AND a.grantee <> c.relowner "
+	"UNION ALL "
+	"SELECT pg_catalog.format('GRANT SELECT ON %%s TO %%s', %1$s::pg_catalog.regclass, "
+	" CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END) "
+	"FROM pg_catalog.pg_class c, pg_catalog.aclexplode(c.relacl) a "
+	"WHERE c.oid = %2$s AND a.privilege_type = 'SELECT' AND a.grantee <> c.relowner";
+	char	  **commands;
+	uint64		count;
+
+	if (SPI_execute(psprintf(query, psprintf("%u", index), psprintf("%u", new->base->relid)), false, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read the rights of relation %u", new->base->relid);
+	count = SPI_processed;
+	commands = palloc(sizeof(char *) * Max(count, 1));
+	for (uint64 i = 0; i < count; i++)
+		commands[i] = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);
+	for (uint64 i = 0; i < count; i++)
+		kv_create_run(commands[i]);
+}
+
+/* Gives the index the owner, the rights and the row security of its table. */
+static void
+copy_security(const KvNewIndex *new, Oid index)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(new->base->relid));
+	FormData_pg_class form;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", new->base->relid);
+	form = *(Form_pg_class) GETSTRUCT(tuple);
+	ReleaseSysCache(tuple);
+
+	copy_rights(new, index);
+	if (form.relrowsecurity)
+		kv_create_run(psprintf("ALTER TABLE %s ENABLE ROW LEVEL SECURITY", new->qualified_name));
+	if (form.relforcerowsecurity)
+		kv_create_run(psprintf("ALTER TABLE %s FORCE ROW LEVEL SECURITY", new->qualified_name));
+	if (form.relowner != GetUserId())
+	{
+		const KvTable *table = kv_table_lookup(index);
+
+		for (int i = 0; i < table->leaf_count; i++)
+			ATExecChangeOwner(table->leaf_relid[i], form.relowner, true, AccessExclusiveLock);
+		ATExecChangeOwner(index, form.relowner, true, AccessExclusiveLock);
+		CommandCounterIncrement();
+	}
+}
+
+/* Tells whether the table has no items, as far as that is easy to find out. */
+static bool
+is_empty(const KvTable *base)
+{
+	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	bool		empty = true;
+
+	for (int i = 0; i < base->leaf_count && empty; i++)
+	{
+		Relation	leaf = table_open(base->leaf_relid[i], AccessShareLock);
+		BlockNumber pages = RelationGetNumberOfBlocks(leaf);
+
+		if (pages > MAX_LOOK_PAGES)
+			empty = false;
+		else if (pages > 0)
+		{
+			TupleTableSlot *slot = table_slot_create(leaf, NULL);
+			TableScanDesc scan = table_beginscan(leaf, snapshot, 0, NULL);
+
+			empty = !table_scan_getnextslot(scan, ForwardScanDirection, slot);
+			table_endscan(scan);
+			ExecDropSingleTupleTableSlot(slot);
+		}
+		table_close(leaf, NoLock);
+	}
+	UnregisterSnapshot(snapshot);
+	return empty;
+}
+
+/* Notes the state that the new index begins in. */
+static void
+begin_state(const KvNewIndex *new, Oid relid)
+{
+	KvTable    *index = kv_table_open_index(relid, AccessShareLock);
+	KvStateRow	row = {0};
+
+	kv_backfill_record_dependency(relid, new->base->relid);
+	row.index = relid;
+	row.base = new->base->relid;
+	row.fingerprint = index->index->fingerprint;
+	row.state = is_empty(new->base) ? KV_INDEX_ACTIVE : KV_INDEX_BACKFILLING;
+	kv_state_write(&row);
+	if (row.state == KV_INDEX_BACKFILLING)
+		kv_index_wake_at_commit();
+}
+
+/* Creates a global index. */
+Oid
+kv_index_create_global(const KvCreateIndex *request)
+{
+	KvNewIndex	new;
+	Oid			relid;
+
+	kv_create_begin(&new, request, "kv.create_global_index()", ShareRowExclusiveLock);
+	check_persistence(new.base);
+	if (new.base->global_count >= KV_MAX_GLOBAL_INDEXES)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_LIMIT_EXCEEDED),
+				 errmsg("table \"%s\" has %d global indexes already", get_rel_name(new.base->relid),
+						new.base->global_count),
+				 errdetail("A table has at most %d.", KV_MAX_GLOBAL_INDEXES)));
+	read_global_key(&new, request);
+	read_projected(&new, request);
+
+	SPI_connect();
+	create_index_table(&new);
+	create_capture(&new);
+	relid = get_relname_relid(new.name, new.schema);
+	copy_security(&new, relid);
+	SPI_finish();
+
+	new.base = kv_table_open(request->table, AccessShareLock);
+	begin_state(&new, relid);
+	if (!kv_index_is_preloaded())
+		ereport(NOTICE,
+				(errmsg("global index \"%s\" is not kept up to date by itself", new.name),
+				 errdetail("key_value is not in shared_preload_libraries, so there is no worker."),
+				 errhint("Call kv.apply_changes() to bring changes to the index.")));
+	return relid;
+}

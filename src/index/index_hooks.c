@@ -1,0 +1,126 @@
+/*
+ * index_hooks.c
+ *	  What DDL does to base tables and their indexes.
+ *
+ * Most of it needs no help: an index that does not go with its base table any
+ * more has another fingerprint (table_index.c), and dependencies drop it.
+ * Here are the change of a base table's owner, which its indexes follow, and
+ * COMMIT PREPARED, which wakes the worker.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/indexing.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_class.h"
+#include "commands/tablecmds.h"
+#include "nodes/parsenodes.h"
+#include "tcop/utility.h"
+#include "utils/fmgroids.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "base/compat.h"
+#include "index/index_internal.h"
+
+static object_access_hook_type next_object_access = NULL;
+static ProcessUtility_hook_type next_process_utility = NULL;
+
+/* Returns the owner of a relation as a snapshot sees it; NULL stands for that of the catalogs. */
+static Oid
+owner_of(Oid relid, Snapshot snapshot)
+{
+	Relation	relations = table_open(RelationRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	Oid			owner = InvalidOid;
+
+	ScanKeyInit(&key, Anum_pg_class_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+	scan = systable_beginscan(relations, ClassOidIndexId, true, snapshot, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	systable_endscan(scan);
+	table_close(relations, AccessShareLock);
+	return owner;
+}
+
+/* Gives an index and its leaves an owner. */
+static void
+change_owner(const KvTable *index, Oid owner)
+{
+	ATExecChangeOwner(index->relid, owner, true, AccessExclusiveLock);
+	for (int i = 0; i < index->leaf_count; i++)
+		ATExecChangeOwner(index->leaf_relid[i], owner, true, AccessExclusiveLock);
+}
+
+/*
+ * Makes the indexes of a table follow its change of owner.
+ *
+ * Only those that had its owner before: anybody else's table that calls
+ * itself an index of this one stays his own.  The hook comes before the
+ * command counter goes on, so the catalogs have the old owner still.
+ */
+static void
+follow_owner(Oid relid)
+{
+	const KvTable *base = kv_table_lookup(relid);
+	Oid			old_owner;
+	Oid			new_owner;
+
+	if (base == NULL || base->is_leaf || base->index != NULL || base->global_count == 0)
+		return;
+	old_owner = owner_of(relid, NULL);
+	new_owner = owner_of(relid, SnapshotSelf);
+	if (old_owner == new_owner || !OidIsValid(old_owner) || !OidIsValid(new_owner))
+		return;
+
+	CommandCounterIncrement();
+	for (int i = 0; i < base->global_count; i++)
+	{
+		const KvTable *index = kv_table_lookup(base->global_relid[i]);
+
+		if (index != NULL && index->index != NULL && index->index->base_relid == relid &&
+			owner_of(index->relid, NULL) == old_owner)
+			change_owner(index, new_owner);
+	}
+}
+
+/* Sees what is done to catalog objects. */
+static void
+see_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_id, void *argument)
+{
+	if (next_object_access)
+		next_object_access(access, class_id, object_id, sub_id, argument);
+	if (access == OAT_POST_ALTER && class_id == RelationRelationId && sub_id == 0)
+		follow_owner(object_id);
+}
+
+/* Runs a utility command, and wakes the worker behind COMMIT PREPARED. */
+static void
+process_utility(PlannedStmt *pstmt, const char *query_string, bool read_only_tree,
+				ProcessUtilityContext context, ParamListInfo params,
+				QueryEnvironment *query_env, DestReceiver *dest, QueryCompletion *qc)
+{
+	ProcessUtility_hook_type next = next_process_utility ? next_process_utility : standard_ProcessUtility;
+	bool		commits_prepared = IsA(pstmt->utilityStmt, TransactionStmt) &&
+		((TransactionStmt *) pstmt->utilityStmt)->kind == TRANS_STMT_COMMIT_PREPARED;
+
+	next(pstmt, query_string, read_only_tree, context, params, query_env, dest, qc);
+	if (commits_prepared)
+		kv_index_wake();
+}
+
+/* Installs the hooks. */
+void
+kv_index_install_hooks(void)
+{
+	next_object_access = object_access_hook;
+	object_access_hook = see_object_access;
+	next_process_utility = ProcessUtility_hook;
+	ProcessUtility_hook = process_utility;
+}

@@ -1,0 +1,75 @@
+/*
+ * index_lock.c
+ *	  Locks a busy table without holding its writers off for long.
+ *
+ * Who waits for a lock makes all wait who come after him.  So the lock is
+ * asked for a short while at a time: a transaction that has been writing for
+ * long then keeps us waiting, but not the others.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+#include "storage/lmgr.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+
+#include "base/compat.h"
+#include "base/errors.h"
+#include "index/index_internal.h"
+
+/* How long others may wait behind us at a time, and how long they are let through then. */
+#define TURN "40ms"
+#define PAUSE_MS 60
+
+/* Asks for the lock for one turn; false if it was not to be had. */
+static bool
+try_turn(Oid relid, LOCKMODE lockmode)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool locked = true;
+
+	BeginInternalSubTransaction(NULL);
+	PG_TRY();
+	{
+		int			nest_level = NewGUCNestLevel();
+
+		(void) set_config_option("lock_timeout", TURN, PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+		LockRelationOid(relid, lockmode);
+		AtEOXact_GUC(true, nest_level);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		if (geterrcode() != ERRCODE_LOCK_NOT_AVAILABLE && geterrcode() != ERRCODE_T_R_DEADLOCK_DETECTED)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(caller);
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		locked = false;
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(caller);
+	CurrentResourceOwner = owner;
+	return locked;
+}
+
+/* Locks a table, in at most so many turns; false if that was not enough. */
+bool
+kv_index_lock_table(Oid relid, LOCKMODE lockmode, int turns)
+{
+	for (int turn = 0; turn < turns; turn++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (ConditionalLockRelationOid(relid, lockmode) || try_turn(relid, lockmode))
+			return true;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, PAUSE_MS, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+	}
+	return false;
+}

@@ -1,0 +1,368 @@
+/*
+ * index_retry.c
+ *	  What could not be written to an index, and is tried again.
+ *
+ * An index that cannot be written to (a trigger of its owner fails, somebody
+ * holds it locked, its disk is full) must not stop the others, nor keep the
+ * change log from being truncated.  The records are moved to kv.change_retry,
+ * one for each index, and the error is noted in kv.index_state.  They are
+ * tried again after a while that doubles with each failure, up to a minute.
+ * Records that come for the index meanwhile go there at once; order does not
+ * matter (index_apply.c).
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/indexing.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/resowner.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "base/compat.h"
+#include "base/errors.h"
+#include "index/index_internal.h"
+
+/* The columns of kv.change_retry. */
+#define RETRY_INDEX		1		/* oid; 0: all of the base table */
+#define RETRY_BASE		2		/* oid */
+#define RETRY_AT		3		/* timestamptz: of the change */
+#define RETRY_CHANGE	4		/* bytea */
+#define RETRY_COLUMNS	4
+
+#define MIN_PAUSE	1000		/* ms */
+#define MAX_PAUSE	60000
+
+/* Errors are tried again whatever was noted, and told to the client. */
+bool		kv_retry_by_hand = false;
+
+/* Counts the records kept, to see whether there were new ones. */
+static uint64 kept_records = 0;
+
+/* What kv_retry_write hands to its step. */
+typedef struct WriteStep
+{
+	KvIndexWrite *writes;
+	int			count;
+} WriteStep;
+
+/* Notes an error of an index and when to try again. */
+static void
+note_error(Oid index, Oid base, const char *message)
+{
+	KvStateRow	row;
+	int64		pause = MIN_PAUSE;
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (!kv_state_read(index, &row))
+		return;
+	if (row.error != NULL && row.retry_at > row.error_at)
+		pause = Min(Max((row.retry_at - row.error_at) / 1000 * 2, MIN_PAUSE), MAX_PAUSE);
+	row.error = pstrdup(message);
+	row.error_at = now;
+	row.retry_at = TimestampTzPlusMilliseconds(now, pause);
+	kv_state_write_quietly(&row);
+}
+
+/* Tells whether an error is about the session, not about an index. */
+static bool
+is_session_error(int code)
+{
+	return code == ERRCODE_QUERY_CANCELED || code == ERRCODE_ADMIN_SHUTDOWN ||
+		code == ERRCODE_CRASH_SHUTDOWN || code == ERRCODE_DATABASE_DROPPED ||
+		code == ERRCODE_IDLE_SESSION_TIMEOUT;
+}
+
+/* Opens an index for a step, without waiting for its lock. */
+static KvTable *
+open_for_step(Oid index)
+{
+	KvTable    *table;
+
+	if (!ConditionalLockRelationOid(index, RowExclusiveLock))
+		ereport(ERROR,
+				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				 errmsg("index \"%s\" is locked", get_rel_name(index))));
+	table = kv_table_open_index(index, RowExclusiveLock);
+	if (table->index->foreign_owner)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_INDEX_NOT_READY),
+				 errmsg("index \"%s\" has another owner than its table", get_rel_name(index)),
+				 errhint("Give it the same with ALTER TABLE .. OWNER TO.")));
+	return table;
+}
+
+/* Runs a step about one index in a subtransaction; notes an error and returns false. */
+bool
+kv_retry_guarded(Oid index, Oid base, KvIndexStep step, void *argument)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	int			depth = kv_table_index_write_depth;
+	char	   *volatile message = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(caller);
+	PG_TRY();
+	{
+		step(open_for_step(index), argument);
+		ReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(caller);
+		CurrentResourceOwner = owner;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(caller);
+		error = CopyErrorData();
+		kv_table_index_write_depth = depth;
+		if (is_session_error(error->sqlerrcode))
+			PG_RE_THROW();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(caller);
+		CurrentResourceOwner = owner;
+		message = error->detail ? psprintf("%s (%s)", error->message, error->detail) : pstrdup(error->message);
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
+
+	if (message == NULL)
+		return true;
+	ereport(kv_retry_by_hand ? WARNING : LOG,
+			(errmsg("could not write to index \"%s\": %s", get_rel_name(index), message)));
+	note_error(index, base, message);
+	return false;
+}
+
+/* Writes to the index, as a step. */
+static void
+write_step(KvTable *index, void *argument)
+{
+	WriteStep  *step = argument;
+
+	kv_index_write(index, step->writes, step->count);
+}
+
+/* Tells whether an index failed so short a time ago that it is not tried. */
+static bool
+is_paused(Oid index)
+{
+	KvStateRow	row;
+
+	return !kv_retry_by_hand && kv_state_read(index, &row) && row.retry_at > GetCurrentTimestamp();
+}
+
+/* Writes to an index in a subtransaction. */
+bool
+kv_retry_write(KvTable *index, KvIndexWrite *writes, int count)
+{
+	WriteStep	step = {writes, count};
+
+	if (count == 0)
+		return true;
+	if (is_paused(index->relid))
+		return false;
+	return kv_retry_guarded(index->relid, index->index->base_relid, write_step, &step);
+}
+
+/* Opens kv.change_retry. */
+static Relation
+open_retry(LOCKMODE lockmode)
+{
+	Oid			relid = kv_table_extension_relation("change_retry");
+
+	if (!OidIsValid(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation \"kv.change_retry\" does not exist"),
+				 errhint("Install the extension key_value anew, or update it.")));
+	return table_open(relid, lockmode);
+}
+
+/* Keeps a record for an index, or for all of its base table. */
+void
+kv_retry_keep(Oid index, const KvLogRecord *record)
+{
+	Relation	table = open_retry(RowExclusiveLock);
+	bytea	   *change = palloc(VARHDRSZ + record->length);
+	Datum		values[RETRY_COLUMNS];
+	bool		nulls[RETRY_COLUMNS] = {false};
+	HeapTuple	tuple;
+
+	SET_VARSIZE(change, VARHDRSZ + record->length);
+	memcpy(VARDATA(change), record->record, record->length);
+	values[RETRY_INDEX - 1] = ObjectIdGetDatum(index);
+	values[RETRY_BASE - 1] = ObjectIdGetDatum(record->base_relid);
+	values[RETRY_AT - 1] = TimestampTzGetDatum(record->at);
+	values[RETRY_CHANGE - 1] = PointerGetDatum(change);
+	tuple = heap_form_tuple(RelationGetDescr(table), values, nulls);
+	CatalogTupleInsert(table, tuple);
+	heap_freetuple(tuple);
+	pfree(change);
+	table_close(table, NoLock);
+	kept_records++;
+}
+
+/* Copies a record of the table. */
+static void
+read_row(HeapTuple tuple, TupleDesc row_type, Oid *index, KvLogRecord *record)
+{
+	Datum		values[RETRY_COLUMNS];
+	bool		nulls[RETRY_COLUMNS];
+	bytea	   *change;
+
+	heap_deform_tuple(tuple, row_type, values, nulls);
+	*index = DatumGetObjectId(values[RETRY_INDEX - 1]);
+	record->base_relid = DatumGetObjectId(values[RETRY_BASE - 1]);
+	record->at = DatumGetTimestampTz(values[RETRY_AT - 1]);
+	change = DatumGetByteaPCopy(values[RETRY_CHANGE - 1]);
+	record->length = VARSIZE(change) - VARHDRSZ;
+	record->record = VARDATA(change);
+}
+
+/*
+ * Takes at most limit records of the first index that is due out of the
+ * table; returns their number.  What fails again is kept anew.
+ */
+static int
+take_due(int limit, Oid *index, KvLogRecord *records)
+{
+	Relation	table = open_retry(RowExclusiveLock);
+	SysScanDesc scan = systable_beginscan(table, kv_table_extension_relation("change_retry_index_base"), true,
+										  NULL, 0, NULL);
+	HeapTuple	tuple;
+	Oid			paused = InvalidOid;
+	int			count = 0;
+
+	while (count < limit && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Oid			of_index;
+
+		CHECK_FOR_INTERRUPTS();
+		read_row(tuple, RelationGetDescr(table), &of_index, &records[count]);
+		if (count > 0 && (of_index != *index || records[count].base_relid != records[0].base_relid))
+			break;
+		if (OidIsValid(of_index) && of_index == paused)
+			continue;
+		if (count == 0 && OidIsValid(of_index) && is_paused(of_index))
+		{
+			paused = of_index;
+			continue;
+		}
+		*index = of_index;
+		simple_heap_delete(table, &tuple->t_self);
+		count++;
+	}
+	systable_endscan(scan);
+	table_close(table, NoLock);
+	return count;
+}
+
+/* Tells whether records are kept for an index. */
+static bool
+has_kept(Oid index)
+{
+	Relation	table = open_retry(AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	bool		found;
+
+	ScanKeyInit(&key, RETRY_INDEX, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(index));
+	scan = systable_beginscan(table, kv_table_extension_relation("change_retry_index_base"), true, NULL, 1, &key);
+	found = HeapTupleIsValid(systable_getnext(scan));
+	systable_endscan(scan);
+	table_close(table, NoLock);
+	return found;
+}
+
+/* Tells whether records of a base table are kept for any of its indexes. */
+bool
+kv_retry_has_kept(Oid base)
+{
+	Relation	table = open_retry(AccessShareLock);
+	SysScanDesc scan = systable_beginscan(table, InvalidOid, false, NULL, 0, NULL);
+	HeapTuple	tuple;
+	bool		found = false;
+	bool		isnull;
+
+	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
+		found = DatumGetObjectId(heap_getattr(tuple, RETRY_BASE, RelationGetDescr(table), &isnull)) == base;
+	systable_endscan(scan);
+	table_close(table, AccessShareLock);
+	return found;
+}
+
+/* Calls a function for each record that is kept. */
+void
+kv_retry_each(KvRetryVisitor visit, List *argument)
+{
+	Relation	table = open_retry(AccessShareLock);
+	SysScanDesc scan = systable_beginscan(table, InvalidOid, false, NULL, 0, NULL);
+	HeapTuple	tuple;
+
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		KvLogRecord record;
+		Oid			index;
+
+		CHECK_FOR_INTERRUPTS();
+		read_row(tuple, RelationGetDescr(table), &index, &record);
+		visit(argument, record.base_relid, index, record.at);
+		pfree(record.record - VARHDRSZ);
+	}
+	systable_endscan(scan);
+	table_close(table, AccessShareLock);
+}
+
+/* Clears the error of an index of which nothing is left to try. */
+static void
+clear_error(Oid index)
+{
+	KvStateRow	row;
+
+	if (!OidIsValid(index) || has_kept(index) || !kv_state_read(index, &row) || row.error == NULL)
+		return;
+	row.error = NULL;
+	row.retry_at = 0;
+	kv_state_write_quietly(&row);
+}
+
+/* Tries again what is due. */
+int
+kv_retry_due(int limit)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "key_value retry", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	KvLogRecord *records = palloc(sizeof(KvLogRecord) * limit);
+	Snapshot	snapshot;
+	Oid			index = InvalidOid;
+	uint64		kept_before = kept_records;
+	int			count = take_due(limit, &index, records);
+
+	if (count > 0)
+	{
+		CommandCounterIncrement();
+		snapshot = RegisterSnapshot(GetLatestSnapshot());
+		PushActiveSnapshot(snapshot);
+		kv_apply_records(records[0].base_relid, index, records, count, snapshot);
+		PopActiveSnapshot();
+		UnregisterSnapshot(snapshot);
+		CommandCounterIncrement();
+		clear_error(index);
+	}
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+	return kept_records == kept_before ? count : 0;
+}

@@ -1,0 +1,158 @@
+/*
+ * index_round.c
+ *	  Rounds: what a worker does over and over, and kv.apply_changes() once.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "commands/extension.h"
+#include "miscadmin.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "base/compat.h"
+#include "base/errors.h"
+#include "base/guc.h"
+#include "index/index_internal.h"
+
+/* How often a worker looks for indexes that it does not know, in ms. */
+#define ADOPTION_INTERVAL 5000
+
+static TimestampTz next_adoption = 0;
+
+/* Starts a transaction for one step of a round; false if the extension is not there or another session applies. */
+static bool
+begin_step(void)
+{
+	StartTransactionCommand();
+	if (OidIsValid(get_extension_oid("key_value", true)) &&
+		OidIsValid(kv_table_extension_relation("apply_progress_0")) &&
+		kv_apply_lock(false))
+		return true;
+	CommitTransactionCommand();
+	return false;
+}
+
+/* Looks for indexes to adopt, now and then. */
+static bool
+adopt_step(void)
+{
+	if (GetCurrentTimestamp() < next_adoption)
+		return true;
+	if (!begin_step())
+		return false;
+	kv_backfill_adopt(false);
+	CommitTransactionCommand();
+	next_adoption = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), ADOPTION_INTERVAL);
+	return true;
+}
+
+/* Tries what failed before. */
+static bool
+retry_step(KvIndexRound *round)
+{
+	int			count;
+
+	if (!begin_step())
+		return false;
+	count = kv_retry_due(kv_guc_index_batch_size);
+	CommitTransactionCommand();
+	round->changes += count;
+	round->more |= count >= kv_guc_index_batch_size;
+	return true;
+}
+
+/* Applies a piece of the log. */
+static bool
+apply_step(KvIndexRound *round)
+{
+	bool		ended;
+
+	if (!begin_step())
+		return false;
+	round->changes += kv_apply_piece(kv_guc_index_batch_size, &ended);
+	CommitTransactionCommand();
+	round->more |= !ended;
+	return true;
+}
+
+/* Does a chunk of backfill. */
+static bool
+backfill_step(KvIndexRound *round)
+{
+	bool		failed;
+	int64		filled;
+
+	if (!begin_step())
+		return false;
+	filled = kv_backfill_chunk(kv_guc_index_batch_size, &failed);
+	CommitTransactionCommand();
+	round->filled += filled;
+	round->more |= filled > 0;
+	return true;
+}
+
+/* Truncates the log where that can be done. */
+static bool
+truncate_step(void)
+{
+	KvProgress	progress;
+
+	if (!begin_step())
+		return false;
+	PushActiveSnapshot(GetTransactionSnapshot());
+	kv_progress_read(&progress);
+	kv_log_truncate(&progress.before);
+	PopActiveSnapshot();
+	CommitTransactionCommand();
+	return true;
+}
+
+/* For the worker: does a bounded piece of what there is to do. */
+bool
+kv_index_round(KvIndexRound *round)
+{
+	memset(round, 0, sizeof(KvIndexRound));
+	kv_retry_by_hand = false;
+	return adopt_step() &&
+		apply_step(round) &&
+		retry_step(round) &&
+		backfill_step(round) &&
+		(round->changes == 0 || truncate_step());
+}
+
+/* For kv.apply_changes(): does all there is to do in the caller's transaction. */
+int64
+kv_index_apply_all(void)
+{
+	int64		changes = 0;
+	KvProgress	progress;
+	bool		ended;
+	bool		failed;
+	int			count;
+
+	if (IsolationUsesXactSnapshot())
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("kv.apply_changes() must run in a READ COMMITTED transaction")));
+	PreventCommandIfReadOnly("kv.apply_changes()");
+	PreventCommandDuringRecovery("kv.apply_changes()");
+	PreventCommandIfParallelMode("kv.apply_changes()");
+
+	(void) kv_apply_lock(true);
+	kv_retry_by_hand = true;
+	kv_backfill_adopt(true);
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		changes += kv_apply_piece(kv_guc_index_batch_size, &ended);
+	} while (!ended);
+	while ((count = kv_retry_due(kv_guc_index_batch_size)) > 0)
+		changes += count;
+	while (kv_backfill_chunk(kv_guc_index_batch_size, &failed) > 0)
+		CHECK_FOR_INTERRUPTS();
+	kv_retry_by_hand = false;
+	kv_progress_read(&progress);
+	kv_log_truncate(&progress.before);
+	return changes;
+}

@@ -1,0 +1,169 @@
+/*
+ * index_write.c
+ *	  Makes entries of an index table what they are to be.
+ *
+ * Entries are written by the store as items are, so indexes, constraints and
+ * triggers that the owner has put on the index table hold.  Whatever of his is
+ * run, is run as the owner in a security-restricted operation.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+
+#include "base/compat.h"
+#include "base/errors.h"
+#include "index/index_internal.h"
+
+/* What to go back to after acting as the owner of a relation. */
+typedef struct OwnerSwitch
+{
+	Oid			user;
+	int			context;
+	int			nest_level;
+} OwnerSwitch;
+
+/* Returns the owner of a relation. */
+static Oid
+owner_of(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", relid);
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
+/* Acts as the owner of a relation from now on. */
+static void
+become_owner(Oid relid, OwnerSwitch *saved)
+{
+	GetUserIdAndSecContext(&saved->user, &saved->context);
+	SetUserIdAndSecContext(owner_of(relid), saved->context | SECURITY_RESTRICTED_OPERATION);
+	saved->nest_level = NewGUCNestLevel();
+	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	kv_table_index_write_depth++;
+}
+
+/* Acts as before again; an error does the same when its subtransaction ends (index_round.c counts on it). */
+static void
+become_again(const OwnerSwitch *saved)
+{
+	kv_table_index_write_depth--;
+	AtEOXact_GUC(false, saved->nest_level);
+	SetUserIdAndSecContext(saved->user, saved->context);
+}
+
+/* Tells whether two rests are the same as they are stored. */
+static bool
+same_rest(const Jsonb *a, const Jsonb *b)
+{
+	return VARSIZE(a) == VARSIZE(b) && memcmp(a, b, VARSIZE(a)) == 0;
+}
+
+/* Does to the row found, or to the absent one, what is to be done. */
+static KvWriteResult
+write_entry(KvWriter *writer, const KvTable *index, const KvIndexWrite *write, bool found)
+{
+	KvItemView	entry;
+	KvItemView	there;
+
+	if (write->rest == NULL)
+		return found ? kv_writer_remove(writer) : KV_WRITE_DONE;
+
+	if (found)
+	{
+		kv_writer_found(writer, &there);
+		if (same_rest(there.rest, write->rest))
+			return KV_WRITE_DONE;
+		return kv_writer_replace(writer, write->rest);
+	}
+	entry.schema = &index->key;
+	memcpy(entry.key, write->key, sizeof(entry.key));
+	entry.rest = write->rest;
+	return kv_writer_insert(writer, &entry);
+}
+
+/* Makes one entry agree. */
+static void
+make_agree(KvWriter *writer, const KvTable *index, const KvIndexWrite *write)
+{
+	KvRowChange change = write->rest ? KV_ROW_REPLACE : KV_ROW_REMOVE;
+	KvWriteResult result = KV_WRITE_LOST;
+
+	while (result == KV_WRITE_LOST)
+	{
+		bool		found;
+
+		CHECK_FOR_INTERRUPTS();
+		found = kv_writer_find(writer, write->key);
+		if (found && !kv_writer_settled(writer, change) && !kv_writer_lock(writer, change))
+			continue;
+		result = write_entry(writer, index, write, found);
+	}
+}
+
+/* Orders writes by leaf and key, which keeps a leaf's pages at hand and locks entries in one order. */
+static int
+compare_writes(const void *a, const void *b, void *argument)
+{
+	const KvKeySchema *schema = argument;
+	const KvIndexWrite *left = a;
+	const KvIndexWrite *right = b;
+
+	if (left->leaf != right->leaf)
+		return left->leaf < right->leaf ? -1 : 1;
+	for (int i = 0; i < schema->count; i++)
+	{
+		int			order = kv_key_compare(schema->attribute[i].type, left->key[i], right->key[i]);
+
+		if (order != 0)
+			return order;
+	}
+	return 0;
+}
+
+/* Makes the index agree. */
+void
+kv_index_write(KvTable *index, KvIndexWrite *writes, int count)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "key_value index entry",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller;
+	OwnerSwitch saved;
+	KvWriter   *writer = NULL;
+
+	qsort_arg(writes, count, sizeof(KvIndexWrite), compare_writes, &index->key);
+	become_owner(index->relid, &saved);
+	for (int i = 0; i < count; i++)
+	{
+		if (i == 0 || writes[i].leaf != writes[i - 1].leaf)
+		{
+			if (writer)
+				kv_writer_close(writer);
+			if (writes[i].leaf < 0)
+				(void) kv_table_route(index, writes[i].key[0]); /* says what is wrong */
+			writer = kv_writer_open(index, writes[i].leaf);
+		}
+		caller = MemoryContextSwitchTo(context);
+		make_agree(writer, index, &writes[i]);
+		MemoryContextSwitchTo(caller);
+		MemoryContextReset(context);
+	}
+	if (writer)
+		kv_writer_close(writer);
+	become_again(&saved);
+	MemoryContextDelete(context);
+}
