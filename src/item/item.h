@@ -53,8 +53,8 @@ typedef struct KvKeyAttribute
 typedef struct KvKeySchema
 {
 	int			count;			/* of a table 1 or 2 */
-	int			trailing;		/* how many at the end only follow; of a table 0 */
 	KvKeyAttribute attribute[KV_MAX_KEYS];
+	int			trailing;		/* how many at the end only follow; of a table 0 */
 } KvKeySchema;
 
 /* The number of attributes that a key condition is about: partition key and sort key. */
