@@ -163,7 +163,6 @@ read_key(KvTable *table, Relation relation, bool is_index)
 	Form_pg_index form;
 	int			i;
 
-	table->private_data->primary_index = index;
 	if (!OidIsValid(index))
 	{
 		kv_table_mark_unusable(table, "It has no primary key that is valid and not deferrable.");
@@ -447,7 +446,7 @@ KvCachedLeaf *
 kv_table_build_leaf(const KvTable *table, Oid leaf_relid)
 {
 	Relation	relation = RelationIdGetRelation(leaf_relid);
-	Oid			index = table->private_data->primary_index;
+	Oid			index;
 	KvCachedLeaf *cached;
 	int			i;
 
@@ -462,8 +461,8 @@ kv_table_build_leaf(const KvTable *table, Oid leaf_relid)
 				 errmsg("partition \"%s\" of key-value table \"%s\" is not an ordinary table",
 						RelationGetRelationName(relation), get_rel_name(table->relid))));
 
-	if (leaf_relid != table->relid)
-		index = index_get_partition(relation, index);
+	/* a partition's only primary key is the one that belongs to its parent's; the relcache says which at one time */
+	index = kv_compat_primary_key_index(relation);
 	if (!OidIsValid(index))
 		elog(ERROR, "could not find the primary key of partition \"%s\"",
 			 RelationGetRelationName(relation));
