@@ -135,6 +135,14 @@ SELECT count(*) FROM placed WHERE pk = 'd' AND sk = '1';
 INSERT INTO placed VALUES ('d', 'after');
 DELETE FROM placed WHERE pk = 'd' AND sk = 'after';
 
+-- An index expression that has the table's relcache entry rebuilt in the middle of the scan.
+CREATE FUNCTION regrant() RETURNS void LANGUAGE plpgsql AS $$ BEGIN GRANT SELECT ON placed TO PUBLIC; REVOKE SELECT ON placed FROM PUBLIC; END $$;
+CREATE FUNCTION disturbs(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM am_basic.regrant(); RETURN $1; END $$;
+CREATE INDEX disturbed ON placed (sk) WHERE CASE WHEN pk = 'd' AND sk LIKE '1%' THEN disturbs(sk) <> '' END;
+CREATE INDEX CONCURRENTLY disturbed_too ON placed (sk) WHERE CASE WHEN pk = 'd' AND sk LIKE '1%' THEN disturbs(sk) <> '' END;
+SELECT relname, reltuples FROM pg_class WHERE relname LIKE 'disturbed%' AND relkind = 'i' ORDER BY relname;
+DROP INDEX disturbed, disturbed_too;
+
 -- Maintenance.
 VACUUM (ANALYZE) placed;
 SELECT reltuples > 0 AS analyzed FROM pg_class WHERE oid = 'placed'::regclass;
