@@ -109,18 +109,22 @@ check_key_fits(KvWriter *writer, const KvItemView *item)
 						   (Size) KV_COMPAT_BT_MAX_ITEM_SIZE)));
 }
 
-/* Computes generated columns of the next row and checks its constraints. */
+/*
+ * Computes generated columns of the next row and checks its constraints.  The
+ * item was checked on its way here, so the table's own need not be asked
+ * unless a BEFORE trigger may have changed the row.
+ */
 static void
-complete_row(KvWriter *writer, CmdType command, bool check_partition)
+complete_row(KvWriter *writer, CmdType command, bool changed_by_trigger)
 {
 	TupleConstr *constraints = RelationGetDescr(writer->heap)->constr;
 
 	writer->next->tts_tableOid = RelationGetRelid(writer->heap);
 	if (constraints && constraints->has_generated_stored)
 		ExecComputeStoredGenerated(writer->target, writer->estate, writer->next, command);
-	if (constraints)
+	if (constraints && (changed_by_trigger || !writer->leaf->only_own_constraints))
 		ExecConstraints(writer->target, writer->next, writer->estate);
-	if (check_partition && writer->heap->rd_rel->relispartition)
+	if (changed_by_trigger && writer->heap->rd_rel->relispartition)
 		ExecPartitionCheck(writer->target, writer->next, writer->estate, true);
 }
 
