@@ -94,7 +94,7 @@ DROP TABLE read_get_hand;
 -- a temporary table: the workers of a parallel query cannot read it, so the call stays with the leader
 SELECT kv.create_table('pg_temp.read_get_temporary', 'id', partitions => 1);
 SELECT kv.put_item('pg_temp.read_get_temporary', '{"id": "a", "v": 1}');
-SET force_parallel_mode = on;
+SELECT count(set_config(name, 'on', false)) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
 SELECT kv.get('pg_temp.read_get_temporary', 'a');
-RESET force_parallel_mode;
+SELECT count(set_config(name, 'off', false)) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
 DROP TABLE read_get_temporary;

@@ -13,8 +13,19 @@
 #include "storage/lmgr.h"
 #include "utils/rel.h"
 
+/* 18: what EXPLAIN writes with has headers of its own.  Can go with 17. */
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
+
 #if PG_VERSION_NUM < 150000
 #error "key_value needs PostgreSQL 15 or newer"
+#endif
+
+/* 18: a function that does not return says so in front, not behind.  Can go with 17. */
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn pg_attribute_noreturn()
 #endif
 
 /*
@@ -154,6 +165,13 @@ kv_compat_extend_relation(Relation relation)
 #define kv_compat_disable_path(path) ((void) 0)
 #else
 #define kv_compat_disable_path(path) ((path)->disabled_nodes = 1000)
+#endif
+
+/* 18: a row comparison has a comparison type; either has the numbers of the btree strategies. Can go with 17. */
+#if PG_VERSION_NUM >= 180000
+#define kv_compat_row_compare_strategy(row) ((int) (row)->cmptype)
+#else
+#define kv_compat_row_compare_strategy(row) ((int) (row)->rctype)
 #endif
 
 /* 18: BTMaxItemSize is a constant; before, it asks a page for the page size. Can go with 17. */

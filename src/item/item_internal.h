@@ -10,6 +10,7 @@
 #ifndef KV_ITEM_INTERNAL_H
 #define KV_ITEM_INTERNAL_H
 
+#include "base/compat.h"
 #include "item/item.h"
 
 /* One step from the root of an item to a value; lives on the stack of the walk, read only when an error is raised. */
@@ -199,6 +200,6 @@ extern int	kv_number_digits(Numeric number);
 extern Numeric kv_number_from_text(const char *text, int length, const KvPath *path);
 
 /* Raises the error for a state that is one; number may be NULL if text says what it is. */
-extern void kv_number_report(KvNumberState state, Numeric number, const char *text, const KvPath *path) pg_attribute_noreturn();
+pg_noreturn extern void kv_number_report(KvNumberState state, Numeric number, const char *text, const KvPath *path);
 
 #endif							/* KV_ITEM_INTERNAL_H */

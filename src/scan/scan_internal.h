@@ -18,6 +18,7 @@
 #include "tcop/utility.h"
 #include "utils/selfuncs.h"
 
+#include "base/compat.h"
 #include "store/store.h"
 
 /* The number of keys that one key query may name in lists, as in a batch get. */
@@ -164,7 +165,7 @@ extern uint64 kv_scan_refused_nodes;
 extern void kv_scan_check_plan(PlannedStmt *plan);
 
 /* Raises KV010 for a refused node. */
-extern void kv_scan_refuse_node(const CustomScan *scan) pg_attribute_noreturn();
+pg_noreturn extern void kv_scan_refuse_node(const CustomScan *scan);
 
 /* --- scan_guard.c --- */
 

@@ -199,7 +199,7 @@ add_condition(IndexOptInfo *index, int column, Node *condition, KvConditionLists
 		RowCompareExpr *row = castNode(RowCompareExpr, condition);
 
 		kind = KV_CONDITION_ROW;
-		strategy = (int) row->rctype;	/* ROWCOMPARE_xx are the btree strategy numbers */
+		strategy = kv_compat_row_compare_strategy(row);
 		lists->values = lappend(lists->values, linitial(row->rargs));
 		lists->values = lappend(lists->values, lsecond(row->rargs));
 	}

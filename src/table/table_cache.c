@@ -399,7 +399,7 @@ kv_table_open_index(Oid relid, LOCKMODE lockmode)
 }
 
 /* Raises the error for a partition key that no partition takes. */
-static void pg_attribute_noreturn()
+pg_noreturn static void
 refuse_route(const KvTable *table, Datum partition_key)
 {
 	Oid			output;

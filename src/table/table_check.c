@@ -21,7 +21,7 @@
 #include "table/table_internal.h"
 
 /* Raises the error for a call that is not the one in a table's constraint. */
-static void pg_attribute_noreturn()
+pg_noreturn static void
 refuse_call(void)
 {
 	ereport(ERROR,

@@ -9,6 +9,7 @@
 #include "lib/ilist.h"
 #include "nodes/primnodes.h"
 
+#include "base/compat.h"
 #include "table/table.h"
 
 /* Name of the column that holds all attributes but the keys. */
@@ -70,7 +71,7 @@ extern uint64 kv_table_hash(KvKeyType type, Datum partition_key);
 /* Notes that the descriptor of relid, being built, says something of two other relations: a change of them empties it. */
 extern void kv_table_note_dependency(Oid relid, Oid first, Oid second);
 
-extern void kv_table_refuse(Oid relid, const KvTable *table) pg_attribute_noreturn();
+pg_noreturn extern void kv_table_refuse(Oid relid, const KvTable *table);
 
 /* --- table_build.c --- */
 
