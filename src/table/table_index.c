@@ -177,12 +177,12 @@ make_fingerprint(const KvTable *table, const KvIndex *index, const KvTable *base
 	StringInfoData facts;
 
 	initStringInfo(&facts);
-	appendStringInfo(&facts, "%u %u %d %d", base->relid, base->private_data->primary_index, (int) index->projection, index->key.trailing);
+	appendStringInfo(&facts, "%u %d %d", base->relid, (int) index->projection, index->key.trailing);
 	for (int i = 0; i < table->key.count; i++)
 		appendStringInfo(&facts, " %s %c %d", table->key.attribute[i].name,
 						 (char) table->key.attribute[i].type, index->base_key[i]);
 	for (int i = 0; i < base->key.count; i++)
-		appendStringInfo(&facts, " %s", base->key.attribute[i].name);
+		appendStringInfo(&facts, " %s %d", base->key.attribute[i].name, base->key_attno[i]);
 	for (int i = 0; i < index->include_count; i++)
 		appendStringInfo(&facts, " %s", index->include_name[i]);
 	for (int i = 0; i < base->leaf_count; i++)
@@ -352,7 +352,7 @@ kv_table_find_global_indexes(KvTable *table)
 }
 
 /* Raises KV005: the table has no index of that name. */
-static void pg_attribute_noreturn()
+pg_noreturn static void
 refuse_name(const KvTable *table, const char *name)
 {
 	ereport(ERROR,
@@ -439,7 +439,7 @@ is_copied(void)
 }
 
 /* Raises the error for a write to an index's table. */
-static void pg_attribute_noreturn()
+pg_noreturn static void
 refuse_write(Relation relation)
 {
 	const KvTable *table = kv_table_lookup(RelationGetRelid(relation));
