@@ -163,7 +163,6 @@ read_key(KvTable *table, Relation relation, bool is_index)
 	Form_pg_index form;
 	int			i;
 
-	table->private_data->primary_index = index;
 	if (!OidIsValid(index))
 	{
 		kv_table_mark_unusable(table, "It has no primary key that is valid and not deferrable.");

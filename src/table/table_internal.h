@@ -48,7 +48,6 @@ typedef struct KvTablePrivate
 	bool		snapshot_bound; /* a partition is being detached: the truth depends on the snapshot */
 	int			modulus;		/* length of leaf_by_remainder */
 	int		   *leaf_by_remainder;	/* leaf index by remainder of the hash, -1 where no partition is */
-	Oid			primary_index;	/* of this relation itself, partitioned or not */
 	KvCachedLeaf **leaf;		/* by leaf index; NULL: not looked at yet */
 	uint64		rights_generation;	/* of rights[] */
 	int			next_rights;	/* next entry of rights[] to overwrite */
