@@ -7,6 +7,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "api/api_arguments.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -30,32 +31,11 @@ PG_FUNCTION_INFO_V1(kv_list_indexes_sql);
 /* Columns of kv.list_indexes. */
 #define LIST_COLUMNS 15
 
-/* Returns a text argument, or NULL. */
-static text *
-text_argument(FunctionCallInfo fcinfo, int number)
-{
-	return PG_ARGISNULL(number) ? NULL : PG_GETARG_TEXT_PP(number);
-}
-
-/* Returns the table_name argument of type regclass. */
-static Oid
-table_argument(FunctionCallInfo fcinfo, int number)
-{
-	if (PG_ARGISNULL(number))
-		ereport(ERROR,
-				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("table_name must not be null")));
-	return PG_GETARG_OID(number);
-}
-
 /* Returns the index_name argument. */
 static text *
 index_name_argument(FunctionCallInfo fcinfo, int number)
 {
-	if (PG_ARGISNULL(number))
-		ereport(ERROR,
-				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("index_name must not be null")));
+	require_argument(fcinfo, number, "index_name");
 	return PG_GETARG_TEXT_PP(number);
 }
 

@@ -12,6 +12,7 @@
  */
 #include "postgres.h"
 
+#include "api/api_arguments.h"
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -40,57 +41,15 @@ typedef struct ReadArguments
 
 typedef void (*ReadArgumentsReader) (FunctionCallInfo fcinfo, ReadArguments *arguments);
 
-/* Raises an error if a required argument is NULL. */
-static void
-require_argument(FunctionCallInfo fcinfo, int number, const char *name)
-{
-	if (unlikely(PG_ARGISNULL(number)))
-		ereport(ERROR,
-				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("%s must not be null", name)));
-}
-
-/* Returns a text argument, or NULL. */
-static text *
-text_argument(FunctionCallInfo fcinfo, int number)
-{
-	return PG_ARGISNULL(number) ? NULL : PG_GETARG_TEXT_PP(number);
-}
-
-/* Returns a jsonb argument, or NULL. */
-static Jsonb *
-jsonb_argument(FunctionCallInfo fcinfo, int number)
-{
-	return PG_ARGISNULL(number) ? NULL : PG_GETARG_JSONB_P(number);
-}
-
-/* Returns a boolean argument, or its default where it is NULL. */
-static bool
-bool_argument(FunctionCallInfo fcinfo, int number, bool otherwise)
-{
-	return PG_ARGISNULL(number) ? otherwise : PG_GETARG_BOOL(number);
-}
-
-/* Stores an integer argument and returns where, or NULL. */
-static int32 *
-int_argument(FunctionCallInfo fcinfo, int number, int32 *storage)
-{
-	if (PG_ARGISNULL(number))
-		return NULL;
-	*storage = PG_GETARG_INT32(number);
-	return storage;
-}
-
 /* Reads the arguments that kv.query and kv.query_page share. */
 static void
 query_arguments(FunctionCallInfo fcinfo, ReadArguments *arguments)
 {
 	KvReadRequest *request = &arguments->request;
 
-	require_argument(fcinfo, 0, "table_name");
 	require_argument(fcinfo, 1, "key_condition");
 	memset(arguments, 0, sizeof(ReadArguments));
-	request->table = PG_GETARG_OID(0);
+	request->table = table_argument(fcinfo, 0);
 	request->key_condition = text_argument(fcinfo, 1);
 	request->attribute_values = jsonb_argument(fcinfo, 2);
 	request->attribute_names = jsonb_argument(fcinfo, 3);
@@ -109,9 +68,8 @@ scan_arguments(FunctionCallInfo fcinfo, ReadArguments *arguments)
 {
 	KvReadRequest *request = &arguments->request;
 
-	require_argument(fcinfo, 0, "table_name");
 	memset(arguments, 0, sizeof(ReadArguments));
-	request->table = PG_GETARG_OID(0);
+	request->table = table_argument(fcinfo, 0);
 	request->filter = text_argument(fcinfo, 1);
 	request->attribute_values = jsonb_argument(fcinfo, 2);
 	request->attribute_names = jsonb_argument(fcinfo, 3);
@@ -131,9 +89,8 @@ kv_get_sql(PG_FUNCTION_ARGS)
 {
 	Jsonb	   *item;
 
-	require_argument(fcinfo, 0, "table_name");
 	require_argument(fcinfo, 1, "partition_key");
-	item = kv_operation_get(PG_GETARG_OID(0), PG_GETARG_TEXT_PP(1), text_argument(fcinfo, 2));
+	item = kv_operation_get(table_argument(fcinfo, 0), PG_GETARG_TEXT_PP(1), text_argument(fcinfo, 2));
 	if (item == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_JSONB_P(item);
@@ -146,9 +103,8 @@ kv_get_item_sql(PG_FUNCTION_ARGS)
 	KvGetItemRequest request;
 	Jsonb	   *item;
 
-	require_argument(fcinfo, 0, "table_name");
 	require_argument(fcinfo, 1, "key");
-	request.table = PG_GETARG_OID(0);
+	request.table = table_argument(fcinfo, 0);
 	request.key = PG_GETARG_JSONB_P(1);
 	request.projection = text_argument(fcinfo, 2);
 	request.attribute_names = jsonb_argument(fcinfo, 3);

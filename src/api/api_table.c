@@ -6,6 +6,7 @@
 
 #include "fmgr.h"
 
+#include "api/api_arguments.h"
 #include "base/errors.h"
 #include "table/table.h"
 
@@ -13,24 +14,6 @@ PG_FUNCTION_INFO_V1(kv_create_table_sql);
 PG_FUNCTION_INFO_V1(kv_drop_table_sql);
 PG_FUNCTION_INFO_V1(kv_describe_table_sql);
 PG_FUNCTION_INFO_V1(kv_check_item_sql);
-
-/* Returns a text argument, or NULL. */
-static text *
-text_argument(FunctionCallInfo fcinfo, int number)
-{
-	return PG_ARGISNULL(number) ? NULL : PG_GETARG_TEXT_PP(number);
-}
-
-/* Returns the table_name argument of type regclass. */
-static Oid
-table_argument(FunctionCallInfo fcinfo, int number)
-{
-	if (PG_ARGISNULL(number))
-		ereport(ERROR,
-				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("table_name must not be null")));
-	return PG_GETARG_OID(number);
-}
 
 /* kv.create_table */
 Datum

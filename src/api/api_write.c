@@ -9,6 +9,7 @@
 
 #include "fmgr.h"
 
+#include "api/api_arguments.h"
 #include "base/compat.h"
 #include "base/errors.h"
 #include "operation/operation.h"
@@ -16,30 +17,6 @@
 PG_FUNCTION_INFO_V1(kv_put_item_sql);
 PG_FUNCTION_INFO_V1(kv_update_item_sql);
 PG_FUNCTION_INFO_V1(kv_delete_item_sql);
-
-/* Raises an error if a required argument is NULL. */
-static void
-require_argument(FunctionCallInfo fcinfo, int number, const char *name)
-{
-	if (unlikely(PG_ARGISNULL(number)))
-		ereport(ERROR,
-				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("%s must not be null", name)));
-}
-
-/* Returns a text argument, or NULL. */
-static text *
-text_argument(FunctionCallInfo fcinfo, int number)
-{
-	return PG_ARGISNULL(number) ? NULL : PG_GETARG_TEXT_PP(number);
-}
-
-/* Returns a jsonb argument, or NULL. */
-static Jsonb *
-jsonb_argument(FunctionCallInfo fcinfo, int number)
-{
-	return PG_ARGISNULL(number) ? NULL : PG_GETARG_JSONB_P(number);
-}
 
 /* Reads the arguments with which all three functions end. */
 static void
@@ -68,9 +45,8 @@ kv_put_item_sql(PG_FUNCTION_ARGS)
 {
 	KvWriteRequest request = {0};
 
-	require_argument(fcinfo, 0, "table_name");
 	require_argument(fcinfo, 1, "item");
-	request.table = PG_GETARG_OID(0);
+	request.table = table_argument(fcinfo, 0);
 	request.item = PG_GETARG_JSONB_P(1);
 	read_common_arguments(fcinfo, 2, &request);
 	return return_answer(fcinfo, kv_operation_put(&request));
@@ -82,9 +58,8 @@ kv_update_item_sql(PG_FUNCTION_ARGS)
 {
 	KvWriteRequest request = {0};
 
-	require_argument(fcinfo, 0, "table_name");
 	require_argument(fcinfo, 1, "key");
-	request.table = PG_GETARG_OID(0);
+	request.table = table_argument(fcinfo, 0);
 	request.key = PG_GETARG_JSONB_P(1);
 	request.update = text_argument(fcinfo, 2);
 	read_common_arguments(fcinfo, 3, &request);
@@ -97,9 +72,8 @@ kv_delete_item_sql(PG_FUNCTION_ARGS)
 {
 	KvWriteRequest request = {0};
 
-	require_argument(fcinfo, 0, "table_name");
 	require_argument(fcinfo, 1, "key");
-	request.table = PG_GETARG_OID(0);
+	request.table = table_argument(fcinfo, 0);
 	request.key = PG_GETARG_JSONB_P(1);
 	read_common_arguments(fcinfo, 2, &request);
 	return return_answer(fcinfo, kv_operation_delete(&request));
