@@ -161,6 +161,9 @@ extern KvKeyType kv_key_type_of(Oid sql_type);
 /* Orders two key values of one type as DynamoDB does: bytes, or numeric value. */
 extern int	kv_key_compare(KvKeyType type, Datum a, Datum b);
 
+/* Tells whether a sort key of a type lies between the bounds of a range. */
+extern bool kv_key_range_holds(const KvKeyRange *range, KvKeyType type, Datum sort_key);
+
 /* Sets the bounds that hold exactly the keys that begin with prefix (S and B). */
 extern void kv_key_prefix_range(KvKeyType type, Datum prefix, KvBound *low, KvBound *high);
 

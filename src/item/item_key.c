@@ -352,6 +352,27 @@ kv_key_compare(KvKeyType type, Datum a, Datum b)
 	return order < 0 ? -1 : (order > 0 ? 1 : 0);
 }
 
+/* Tells whether a sort key of a type lies between the bounds of a range. */
+bool
+kv_key_range_holds(const KvKeyRange *range, KvKeyType type, Datum sort_key)
+{
+	int			order;
+
+	if (range->low.present)
+	{
+		order = kv_key_compare(type, sort_key, range->low.value);
+		if (order < 0 || (order == 0 && !range->low.inclusive))
+			return false;
+	}
+	if (range->high.present)
+	{
+		order = kv_key_compare(type, sort_key, range->high.value);
+		if (order > 0 || (order == 0 && !range->high.inclusive))
+			return false;
+	}
+	return true;
+}
+
 /*
  * Turns the last character of UTF-8 text into the next one, so that the text
  * stays valid; UTF-8's byte order is that of code points.  Returns the new

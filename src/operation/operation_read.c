@@ -159,27 +159,6 @@ refuse_start_key(const KvReadRequest *request, const char *detail)
 			 errhint("Pass the last_evaluated_key of the page before, with the same arguments.")));
 }
 
-/* Tells whether a sort key value lies between the bounds of a range. */
-static bool
-within_bounds(KvKeyType type, const KvKeyRange *range, Datum value)
-{
-	if (range->low.present)
-	{
-		int			order = kv_key_compare(type, value, range->low.value);
-
-		if (order < 0 || (order == 0 && !range->low.inclusive))
-			return false;
-	}
-	if (range->high.present)
-	{
-		int			order = kv_key_compare(type, value, range->high.value);
-
-		if (order > 0 || (order == 0 && !range->high.inclusive))
-			return false;
-	}
-	return true;
-}
-
 /* Sets the read to one range of one collection. */
 static void
 start_query(KvRead *read, const KvReadRequest *request, KvPlaceholders *placeholders)
@@ -195,7 +174,7 @@ start_query(KvRead *read, const KvReadRequest *request, KvPlaceholders *placehol
 		if (kv_key_compare(schema->attribute[0].type, range->start[0], range->key.partition_key) != 0)
 			refuse_start_key(request, "Its partition key is not that of the key condition.");
 		if (schema->count > 1 &&
-			!within_bounds(schema->attribute[1].type, &range->key, range->start[1]))
+			!kv_key_range_holds(&range->key, schema->attribute[1].type, range->start[1]))
 			refuse_start_key(request, "Its sort key is outside of the key condition.");
 	}
 

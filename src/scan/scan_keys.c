@@ -150,27 +150,6 @@ narrow(KvKeyRange *range, int strategy, Datum value, KvKeyType type)
 	bound->value = value;
 }
 
-/* Tells whether a value lies inside the bounds of a range. */
-static bool
-is_inside(const KvKeyRange *range, Datum value, KvKeyType type)
-{
-	if (range->low.present)
-	{
-		int			comparison = kv_key_compare(type, value, range->low.value);
-
-		if (comparison < 0 || (comparison == 0 && !range->low.inclusive))
-			return false;
-	}
-	if (range->high.present)
-	{
-		int			comparison = kv_key_compare(type, value, range->high.value);
-
-		if (comparison > 0 || (comparison == 0 && !range->high.inclusive))
-			return false;
-	}
-	return true;
-}
-
 /* Evaluates the values of all conditions. */
 static void
 evaluate_values(KvScanState *state)
@@ -376,7 +355,7 @@ add_ranges(KvScanState *state, const KvKeyRange *bounds, const KeyList *sort_key
 	{
 		KvKeyRange	single = {.partition_key = whole.partition_key};
 
-		if (!is_inside(&whole, sort_keys->value[i], state->table->key.attribute[1].type))
+		if (!kv_key_range_holds(&whole, state->table->key.attribute[1].type, sort_keys->value[i]))
 			continue;
 		set_single_sort_key(&single, sort_keys->value[i]);
 		add_range(state, &single);
