@@ -174,6 +174,14 @@ kv_compat_extend_relation(Relation relation)
 #define kv_compat_row_compare_strategy(row) ((int) (row)->rctype)
 #endif
 
+/* 18: NOT NULL may be declared and yet not hold of the rows that are there (NOT VALID). Can go with 17. */
+#if PG_VERSION_NUM >= 180000
+#define kv_compat_column_not_null(columns, i) \
+	(TupleDescCompactAttr(columns, i)->attnullability == ATTNULLABLE_VALID)
+#else
+#define kv_compat_column_not_null(columns, i) (TupleDescAttr(columns, i)->attnotnull)
+#endif
+
 /* 18: BTMaxItemSize is a constant; before, it asks a page for the page size. Can go with 17. */
 #if PG_VERSION_NUM >= 180000
 #define KV_COMPAT_BT_MAX_ITEM_SIZE BTMaxItemSize

@@ -239,17 +239,20 @@ static bool
 match_pattern(Node *clause, KvConditionKind *kind, Node **column, Node **value)
 {
 	Oid			function;
+	Oid			collation;
 	List	   *args;
 
 	if (IsA(clause, OpExpr))
 	{
 		set_opfuncid((OpExpr *) clause);
 		function = ((OpExpr *) clause)->opfuncid;
+		collation = ((OpExpr *) clause)->inputcollid;
 		args = ((OpExpr *) clause)->args;
 	}
 	else if (IsA(clause, FuncExpr))
 	{
 		function = ((FuncExpr *) clause)->funcid;
+		collation = ((FuncExpr *) clause)->inputcollid;
 		args = ((FuncExpr *) clause)->args;
 	}
 	else
@@ -260,6 +263,9 @@ match_pattern(Node *clause, KvConditionKind *kind, Node **column, Node **value)
 	else if (function == F_STARTS_WITH)
 		*kind = KV_CONDITION_PREFIX;
 	else
+		return false;
+	/* else other bytes may match too */
+	if (!OidIsValid(collation) || !get_collation_isdeterministic(collation))
 		return false;
 	*column = linitial(args);
 	*value = lsecond(args);

@@ -204,7 +204,7 @@ read_item_column(KvTable *table, Relation relation)
 		if (column->atttypid != JSONBOID)
 			kv_table_mark_unusable(table, "Its column \"%s\" has type %s, not jsonb.",
 						  KV_ITEM_COLUMN, format_type_be(column->atttypid));
-		else if (!column->attnotnull)
+		else if (!kv_compat_column_not_null(columns, i))
 			kv_table_mark_unusable(table, "Its column \"%s\" is not declared NOT NULL.", KV_ITEM_COLUMN);
 		else if (column->attgenerated)
 			kv_table_mark_unusable(table, "Its column \"%s\" is generated.", KV_ITEM_COLUMN);
