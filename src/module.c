@@ -10,6 +10,7 @@
 #include "base/guc.h"
 #include "index/index.h"
 #include "scan/scan.h"
+#include "worker/worker.h"
 
 PG_MODULE_MAGIC;
 
@@ -23,5 +24,8 @@ _PG_init(void)
 	kv_scan_install_hooks();
 	kv_index_init();
 	if (process_shared_preload_libraries_in_progress)
+	{
 		kv_index_request_shared_memory();
+		kv_worker_init();
+	}
 }

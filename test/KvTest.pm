@@ -9,7 +9,7 @@ use Exporter 'import';
 use PostgreSQL::Test::Cluster;
 use Test::More;
 
-our @EXPORT = qw(new_node fill_tables contents same_lines check_btrees scan_sql sqlstate_is);
+our @EXPORT = qw(new_node fill_tables contents same_lines check_btrees scan_sql sqlstate_is worker_pid task_differences);
 
 # Returns a started node that has the extension; settings are lines of postgresql.conf, init goes to the node's init.
 sub new_node
@@ -77,6 +77,26 @@ sub same_lines
 	my ($first) = grep { ($got[$_] // '') ne ($expected[$_] // '') } 0 .. ($#got > $#expected ? $#got : $#expected);
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	return is(defined $first ? $got[$first] : '', defined $first ? $expected[$first] : '', $name);
+}
+
+# Waits for the background worker of a database and returns its process id.
+sub worker_pid
+{
+	my ($node, $database) = @_;
+	my $where = "FROM pg_stat_activity WHERE backend_type = 'key_value worker' AND datname = '$database'";
+
+	$node->poll_query_until('postgres', "SELECT count(*) = 1 $where");
+	return $node->safe_psql('postgres', "SELECT pid $where");
+}
+
+# Returns SQL that lists where the table tasks and its global index tasks_by_state (state, due) differ.
+sub task_differences
+{
+	return scan_sql(<<'END');
+(SELECT item->>'state', item->>'due', pk, sk FROM tasks WHERE item ?& '{state,due}' EXCEPT SELECT state, due, pk, sk FROM tasks_by_state)
+UNION ALL
+(SELECT state, due, pk, sk FROM tasks_by_state EXCEPT SELECT item->>'state', item->>'due', pk, sk FROM tasks)
+END
 }
 
 # Checks every key-value table's btrees against their heaps.

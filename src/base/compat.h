@@ -42,9 +42,13 @@
 #if PG_VERSION_NUM < 160000
 #define kv_compat_owns_relation(relid, role) pg_class_ownercheck(relid, role)
 #define kv_compat_owns_schema(nspid, role) pg_namespace_ownercheck(nspid, role)
+#define kv_compat_owns_database(database, role) pg_database_ownercheck(database, role)
+#define kv_compat_owns_extension(extension, role) pg_extension_ownercheck(extension, role)
 #else
 #define kv_compat_owns_relation(relid, role) object_ownercheck(RelationRelationId, relid, role)
 #define kv_compat_owns_schema(nspid, role) object_ownercheck(NamespaceRelationId, nspid, role)
+#define kv_compat_owns_database(database, role) object_ownercheck(DatabaseRelationId, database, role)
+#define kv_compat_owns_extension(extension, role) object_ownercheck(ExtensionRelationId, extension, role)
 #endif
 
 /*
@@ -315,6 +319,23 @@ kv_compat_extend_relation(Relation relation)
 #else
 #define kv_compat_init_generated(target, estate) \
 	ExecInitStoredGenerated(target, estate, CMD_INSERT)
+#endif
+
+/*
+ * 17: an extension may name its wait events; before, all are "Extension".  Can
+ * go with 16.
+ */
+#if PG_VERSION_NUM >= 170000
+#define kv_compat_new_wait_event(name) WaitEventExtensionNew(name)
+#else
+#define kv_compat_new_wait_event(name) PG_WAIT_EXTENSION
+#endif
+
+/* 17: the setting transaction_timeout is new; before, it is named twice what must be off anyway.  Can go with 16. */
+#if PG_VERSION_NUM >= 170000
+#define KV_COMPAT_TRANSACTION_TIMEOUT "transaction_timeout"
+#else
+#define KV_COMPAT_TRANSACTION_TIMEOUT "statement_timeout"
 #endif
 
 #endif							/* KV_BASE_COMPAT_H */

@@ -13,6 +13,10 @@
 bool		kv_guc_allow_scan = false;
 int			kv_guc_index_batch_size = 1000;
 int			kv_guc_max_index_backlog = 1024;
+int			kv_guc_workers = 4;
+int			kv_guc_naptime = 10000;
+int			kv_guc_worker_idle_timeout = 300000;
+int			kv_guc_apply_interval = 5;
 
 /* Drops cached plans: those made under the other value read everything, or were chosen where that was forbidden. */
 static void
@@ -20,6 +24,47 @@ assign_allow_scan(bool new_value, void *extra)
 {
 	if (new_value != kv_guc_allow_scan)
 		ResetPlanCache();
+}
+
+/* Defines the settings of the background workers. */
+static void
+define_worker_settings(void)
+{
+	DefineCustomIntVariable("key_value.workers",
+							"Sets how many background workers may keep global indexes at a time.",
+							"Each database that has the extension has one; they take turns if there are more. 0 means none.",
+							&kv_guc_workers,
+							4, 0, 64,
+							PGC_SIGHUP,
+							0,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("key_value.naptime",
+							"Sets after how long an idle background worker looks for work that nobody told it of.",
+							"Commits wake it at once.",
+							&kv_guc_naptime,
+							10 * 1000, 100, 60 * 60 * 1000,
+							PGC_SIGHUP,
+							GUC_UNIT_MS,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("key_value.worker_idle_timeout",
+							"Sets after how long a background worker ends that has nothing to do.",
+							"It is started again when there is something to do. 0 means that it stays.",
+							&kv_guc_worker_idle_timeout,
+							5 * 60 * 1000, 0, INT_MAX,
+							PGC_SIGHUP,
+							GUC_UNIT_MS,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("key_value.apply_interval",
+							"Sets the time between two rounds of a busy background worker.",
+							"A larger value saves work where the same items are written often, a smaller one keeps global indexes closer.",
+							&kv_guc_apply_interval,
+							5, 0, 1000,
+							PGC_SIGHUP,
+							GUC_UNIT_MS,
+							NULL, NULL, NULL);
 }
 
 /* Defines every setting and reserves the prefix. */
@@ -53,5 +98,6 @@ kv_guc_define(void)
 							GUC_UNIT_MB,
 							NULL, NULL, NULL);
 
+	define_worker_settings();
 	MarkGUCPrefixReserved("key_value");
 }

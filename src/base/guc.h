@@ -14,6 +14,18 @@ extern int	kv_guc_index_batch_size;
 /* key_value.max_index_backlog: size of the change log, in MB, beyond which writers are refused; 0 for no limit. Superuser-set. */
 extern int	kv_guc_max_index_backlog;
 
+/* key_value.workers: how many background workers there may be at a time; 0 for none. */
+extern int	kv_guc_workers;
+
+/* key_value.naptime: after how many ms an idle worker looks for work that nobody told it of. */
+extern int	kv_guc_naptime;
+
+/* key_value.worker_idle_timeout: after how many ms a worker ends that has nothing to do; 0 for never. */
+extern int	kv_guc_worker_idle_timeout;
+
+/* key_value.apply_interval: how many ms lie between the beginnings of two rounds of a worker, at least. */
+extern int	kv_guc_apply_interval;
+
 /* Defines the settings; called once from _PG_init. */
 extern void kv_guc_define(void);
 

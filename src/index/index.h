@@ -52,6 +52,7 @@ typedef struct KvIndexRound
 	int64		changes;		/* records of the change log that were applied */
 	int64		filled;			/* items that a backfill went over */
 	bool		more;			/* there is more to do at once */
+	bool		failed;			/* something failed, now or before, and is to be tried again in a second or later */
 } KvIndexRound;
 
 /*
@@ -85,8 +86,9 @@ extern bool kv_index_is_preloaded(void);
 extern bool kv_index_attach_worker(void);
 extern void kv_index_detach_worker(void);
 
-/* Tells whether the current database has a worker. */
+/* Tells whether the current database has a worker, and whether it may get one when it has none. */
 extern bool kv_index_has_worker(void);
+extern bool kv_index_expects_worker(void);
 
 /* Wakes the worker of the current database when the transaction commits, or at once. */
 extern void kv_index_wake_at_commit(void);
@@ -114,6 +116,10 @@ extern List *kv_index_list(void);
 
 /* Waits until every change committed before the call is in the index; false if that took too long (timeout in ms, below 0: for ever). */
 extern bool kv_index_wait(Oid table, text *name, int64 timeout);
+
+/* Called when there is something to apply in a database without a worker; set by the room worker. */
+typedef void (*KvIndexCallWorkerHook) (Oid database);
+extern KvIndexCallWorkerHook kv_index_call_worker_hook;
 
 /* Installs callbacks and hooks; called once from _PG_init. */
 extern void kv_index_init(void);

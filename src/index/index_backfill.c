@@ -397,7 +397,7 @@ can_fill(const KvStateRow *row)
 		index->index->fingerprint == row->fingerprint;
 }
 
-/* Does one chunk of what is to be filled; *failed tells that it could not be written. */
+/* Does one chunk of what is to be filled; *failed tells that an index could not be written to, now or before. */
 int64
 kv_backfill_chunk(int limit, bool *failed)
 {
@@ -411,8 +411,12 @@ kv_backfill_chunk(int limit, bool *failed)
 	{
 		Chunk		chunk = {.row = *(KvStateRow *) lfirst(cell),.limit = limit};
 
+		*failed |= chunk.row.retry_at > 0;
 		if (!can_fill(&chunk.row))
+		{
+			*failed |= chunk.row.state == KV_INDEX_BACKFILLING;
 			continue;
+		}
 		chunk.base = kv_table_lookup(chunk.row.base);
 		if (chunk.base == NULL || !chunk.base->usable)
 			continue;

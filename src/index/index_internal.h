@@ -264,7 +264,8 @@ extern bool kv_retry_guarded(Oid index, Oid base, KvIndexStep step, void *argume
 
 /*
  * Does one chunk of what is to be filled; returns the number of items gone
- * over, 0 if nothing is to be filled or (*failed) could be.
+ * over, 0 if nothing is to be filled or could be.  *failed tells that an index
+ * could not be written to, now or before.
  */
 extern int64 kv_backfill_chunk(int limit, bool *failed);
 

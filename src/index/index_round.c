@@ -80,12 +80,11 @@ apply_step(KvIndexRound *round)
 static bool
 backfill_step(KvIndexRound *round)
 {
-	bool		failed;
 	int64		filled;
 
 	if (!begin_step())
 		return false;
-	filled = kv_backfill_chunk(kv_guc_index_batch_size, &failed);
+	filled = kv_backfill_chunk(kv_guc_index_batch_size, &round->failed);
 	CommitTransactionCommand();
 	round->filled += filled;
 	round->more |= filled > 0;

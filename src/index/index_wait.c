@@ -25,6 +25,9 @@
 
 #define POLL_MS 5
 
+/* For how long to wait for a worker to come, in ms. */
+#define PATIENCE 60000
+
 /* Tells whether the log has a record of the base table that was done by then and is not applied. */
 static bool
 has_pending(Oid base, const KvDone *wanted)
@@ -71,12 +74,30 @@ is_there(Oid index, Oid base, const KvDone *wanted, MemoryContext context)
 	return result;
 }
 
+/* Refuses to wait for a worker that does not come; seen is when there was one last. */
+static void
+check_worker(text *name, TimestampTz *seen)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (kv_index_has_worker())
+		*seen = now;
+	else if (!kv_index_expects_worker() || TimestampDifferenceExceeds(*seen, now, PATIENCE))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("no worker brings changes to index \"%s\"", text_to_cstring(name)),
+				 kv_index_is_preloaded() ?
+				 errhint("Call kv.apply_changes(), or see to key_value.workers and max_worker_processes.") :
+				 errhint("Call kv.apply_changes(), or add key_value to shared_preload_libraries.")));
+}
+
 /* Waits until every change committed before the call is in the index. */
 bool
 kv_index_wait(Oid table, text *name, int64 timeout)
 {
 	KvTable    *base = kv_table_open(table, AccessShareLock);
 	TimestampTz end = timeout < 0 ? DT_NOEND : TimestampTzPlusMilliseconds(GetCurrentTimestamp(), timeout);
+	TimestampTz seen = GetCurrentTimestamp();
 	MemoryContext context;
 	Oid			global;
 	KvDone		wanted;
@@ -91,11 +112,7 @@ kv_index_wait(Oid table, text *name, int64 timeout)
 	context = AllocSetContextCreate(CurrentMemoryContext, "key_value wait", ALLOCSET_DEFAULT_SIZES);
 	while (!(done = is_there(global, table, &wanted, context)))
 	{
-		if (!kv_index_has_worker())
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("no worker brings changes to index \"%s\"", text_to_cstring(name)),
-					 errhint("Call kv.apply_changes(), or add key_value to shared_preload_libraries.")));
+		check_worker(name, &seen);
 		if (GetCurrentTimestamp() >= end)
 			break;
 		kv_index_wake();

@@ -7,6 +7,7 @@
  * and kv.apply_changes() is the way.  Capture notes that its transaction has
  * something to apply, and the latch is set once it is committed.  COMMIT
  * PREPARED, whose transaction was captured by another session, wakes as well.
+ * Where there is no worker one is called for, by a hook.
  */
 #include "postgres.h"
 
@@ -21,6 +22,7 @@
 
 #include "base/compat.h"
 #include "base/errors.h"
+#include "base/guc.h"
 #include "index/index_internal.h"
 
 #define MAX_WORKERS 64
@@ -41,6 +43,8 @@ typedef struct WakeShared
 
 static WakeShared *shared = NULL;
 static bool preloaded = false;
+
+KvIndexCallWorkerHook kv_index_call_worker_hook = NULL;
 
 /* The current transaction has something to apply. */
 static bool wake_at_commit = false;
@@ -167,6 +171,13 @@ kv_index_has_worker(void)
 	return found;
 }
 
+/* Tells whether the current database may get a worker when it calls for one. */
+bool
+kv_index_expects_worker(void)
+{
+	return shared != NULL && kv_guc_workers > 0 && !IsBinaryUpgrade;
+}
+
 /* Wakes the worker of the current database when the transaction commits. */
 void
 kv_index_wake_at_commit(void)
@@ -174,7 +185,7 @@ kv_index_wake_at_commit(void)
 	wake_at_commit = true;
 }
 
-/* Wakes the worker of the current database. */
+/* Wakes the worker of the current database, or calls for one. */
 void
 kv_index_wake(void)
 {
@@ -192,6 +203,8 @@ kv_index_wake(void)
 	/* a latch belongs to a PGPROC, which stays; one too many does no harm */
 	if (latch)
 		SetLatch(latch);
+	else if (kv_index_call_worker_hook)
+		kv_index_call_worker_hook(MyDatabaseId);
 }
 
 /* Transaction callback: wakes once the changes can be seen. */
