@@ -155,6 +155,7 @@ write_rows(Batch *batch)
 {
 	KvTarget   *target = NULL;
 
+	kv_request_context_push(&batch->context, "write");
 	for (int i = 0; i < batch->count; i++)
 	{
 		const KvRequestKey *key = &batch->key[i];
@@ -166,9 +167,12 @@ write_rows(Batch *batch)
 				kv_target_close(target);
 			target = kv_target_open(key->table, key->leaf, write->through_policy);
 		}
+		batch->context.number = key->number + 1;
+		batch->context.verb = write_members[write->verb == KV_VERB_PUT ? PUT_REQUEST : DELETE_REQUEST].name;
 		kv_write_execute(write, target);
 	}
 	kv_target_close(target);
+	kv_request_context_pop(&batch->context);
 }
 
 /* Writes the items. */

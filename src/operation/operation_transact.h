@@ -12,6 +12,7 @@
 typedef struct KvAction
 {
 	KvWrite		write;			/* outcome: what has been judged so far */
+	const char *name;			/* of the verb, as the request calls it */
 	int			leaf;
 
 	/* what the action was judged on */

@@ -170,6 +170,7 @@ read_action(Reader *reader, const JsonbValue *value)
 	kv_write_start(&action->write, verb,
 				   kv_request_table(&reader->tables, VARDATA(name), VARSIZE(name) - VARHDRSZ),
 				   member[ACTION_CONDITION].string != NULL);
+	action->name = reader->context.verb;
 	action->write.return_on_failure = read_return_on_failure(member[ACTION_RETURN].string);
 	read_key(reader, &action->write, member[ACTION_KEY].object);
 

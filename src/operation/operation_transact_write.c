@@ -30,13 +30,14 @@
 #include "operation/operation_json.h"
 #include "operation/operation_transact.h"
 
-/* The leaf that is open for writing. */
-typedef struct OpenLeaf
+/* A pass over the actions: the leaf that is open for writing. */
+typedef struct Pass
 {
+	KvRequestContext context;
 	KvTable    *table;
 	int			leaf;
-	KvTarget   *target;			/* NULL: none is */
-} OpenLeaf;
+	KvTarget   *target;			/* NULL: none is open */
+} Pass;
 
 /* Raises an error if the items of a transaction are too large together. */
 void
@@ -48,26 +49,44 @@ kv_transact_check_size(int64 bytes)
 				 errmsg("transaction is too large: its items have more than %d bytes", KV_MAX_TRANSACT_BYTES)));
 }
 
-/* Closes the leaf that is open. */
+/* Starts a pass. */
 static void
-close_leaf(OpenLeaf *open)
+begin_pass(Pass *pass)
 {
-	if (open->target)
-		kv_target_close(open->target);
-	open->target = NULL;
+	pass->target = NULL;
+	kv_request_context_push(&pass->context, "action");
 }
 
-/* Opens the leaf of an action, unless it is open already. */
-static KvTarget *
-open_leaf(OpenLeaf *open, const KvAction *action)
+/* Closes the leaf that is open. */
+static void
+close_leaf(Pass *pass)
 {
-	if (open->target && open->table == action->write.table && open->leaf == action->leaf)
-		return open->target;
-	close_leaf(open);
-	open->table = action->write.table;
-	open->leaf = action->leaf;
-	open->target = kv_target_open(open->table, open->leaf, action->write.through_policy);
-	return open->target;
+	if (pass->target)
+		kv_target_close(pass->target);
+	pass->target = NULL;
+}
+
+/* Goes to an action and opens its leaf, unless it is open already. */
+static KvTarget *
+go_to_action(Pass *pass, const KvAction *action, int number)
+{
+	pass->context.number = number + 1;
+	pass->context.verb = action->name;
+	if (pass->target && pass->table == action->write.table && pass->leaf == action->leaf)
+		return pass->target;
+	close_leaf(pass);
+	pass->table = action->write.table;
+	pass->leaf = action->leaf;
+	pass->target = kv_target_open(pass->table, pass->leaf, action->write.through_policy);
+	return pass->target;
+}
+
+/* Ends a pass. */
+static void
+end_pass(Pass *pass)
+{
+	close_leaf(pass);
+	kv_request_context_pop(&pass->context);
 }
 
 /* Tells what an action is going to do to a row. */
@@ -203,20 +222,22 @@ cancel(const KvTransaction *transaction)
 static void
 judge_all(KvTransaction *transaction)
 {
-	OpenLeaf	open = {NULL};
 	int64		bytes = 0;
 	bool		failed = false;
+	Pass		pass;
 
+	begin_pass(&pass);
 	for (int i = 0; i < transaction->count; i++)
 	{
-		KvAction   *action = &transaction->action[transaction->key[i].number];
+		int			number = transaction->key[i].number;
+		KvAction   *action = &transaction->action[number];
 
-		judge(action, open_leaf(&open, action));
+		judge(action, go_to_action(&pass, action, number));
 		failed |= has_failed(action);
 		if (action->has_item)
 			bytes += kv_item_size(&action->item);
 	}
-	close_leaf(&open);
+	end_pass(&pass);
 	if (failed)
 		cancel(transaction);
 	kv_transact_check_size(bytes);
@@ -262,8 +283,9 @@ write_row(KvTransaction *transaction, KvAction *action, KvTarget *target)
 static void
 write_all(KvTransaction *transaction)
 {
-	OpenLeaf	open = {NULL};
+	Pass		pass;
 
+	begin_pass(&pass);
 	for (int i = 0; i < transaction->count; i++)
 	{
 		KvAction   *action = &transaction->action[i];
@@ -271,9 +293,9 @@ write_all(KvTransaction *transaction)
 		CHECK_FOR_INTERRUPTS();
 		if (action->write.verb == KV_VERB_CHECK && action->present)
 			continue;
-		write_row(transaction, action, open_leaf(&open, action));
+		write_row(transaction, action, go_to_action(&pass, action, i));
 	}
-	close_leaf(&open);
+	end_pass(&pass);
 }
 
 /* Runs a transaction. */
