@@ -138,7 +138,7 @@ INSERT INTO placed VALUES ('d', 'after');
 DELETE FROM placed WHERE pk = 'd' AND sk = 'after';
 
 -- An index expression that has the table's relcache entry rebuilt in the middle of the scan.
-CREATE FUNCTION regrant() RETURNS void LANGUAGE plpgsql AS $$ BEGIN GRANT SELECT ON placed TO PUBLIC; REVOKE SELECT ON placed FROM PUBLIC; END $$;
+CREATE FUNCTION regrant() RETURNS void LANGUAGE plpgsql AS $$ BEGIN GRANT SELECT ON am_basic.placed TO PUBLIC; REVOKE SELECT ON am_basic.placed FROM PUBLIC; END $$;
 CREATE FUNCTION disturbs(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM am_basic.regrant(); RETURN $1; END $$;
 CREATE INDEX disturbed ON placed (sk) WHERE CASE WHEN pk = 'd' AND sk LIKE '1%' THEN disturbs(sk) <> '' END;
 CREATE INDEX CONCURRENTLY disturbed_too ON placed (sk) WHERE CASE WHEN pk = 'd' AND sk LIKE '1%' THEN disturbs(sk) <> '' END;
