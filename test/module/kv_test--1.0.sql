@@ -88,3 +88,57 @@ CREATE FUNCTION kv_test.check_rights(table_name regclass, letters text) RETURNS 
 	AS 'MODULE_PATHNAME', 'kv_test_check_rights' LANGUAGE C STRICT;
 CREATE FUNCTION kv_test.has_row_security(table_name regclass) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'kv_test_has_row_security' LANGUAGE C STRICT;
+
+-- What is wrong with a global index: entries that are not as the items have it, each a line; none if it is exact.
+CREATE FUNCTION kv_test.check_index(base regclass, index_name text) RETURNS SETOF text LANGUAGE plpgsql
+	SET key_value.allow_scan = on SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	definition record;
+	columns text;
+	values text := '';
+	conditions text := 'true';
+	rest text := 'b.item';
+	attribute record;
+BEGIN
+	SELECT i.*, c.oid AS index_oid INTO STRICT definition
+		FROM kv.indexes i JOIN pg_class c ON c.relname = i.index_name AND c.relkind = 'p'
+		WHERE i.table_name = base AND i.index_name = check_index.index_name;
+
+	SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY k.n) INTO columns
+		FROM pg_index x, unnest(x.indkey::int2[]) WITH ORDINALITY k(attnum, n) JOIN pg_attribute a ON a.attnum = k.attnum
+		WHERE x.indrelid = definition.index_oid AND x.indisprimary AND a.attrelid = x.indrelid;
+	FOR attribute IN
+		SELECT a.attname AS name, a.atttypid AS type, EXISTS (SELECT FROM pg_attribute o
+				WHERE o.attrelid = base AND o.attname = a.attname AND NOT o.attisdropped) AS is_key
+			FROM pg_index x, unnest(x.indkey::int2[]) WITH ORDINALITY k(attnum, n) JOIN pg_attribute a ON a.attnum = k.attnum
+			WHERE x.indrelid = definition.index_oid AND x.indisprimary AND a.attrelid = x.indrelid ORDER BY k.n
+	LOOP
+		IF attribute.is_key THEN
+			values := values || format('b.%I, ', attribute.name);
+			CONTINUE;
+		END IF;
+		rest := format('(%s - %L::text)', rest, attribute.name);
+		IF attribute.type = 'text'::regtype THEN
+			values := values || format('b.item->>%L COLLATE "C", ', attribute.name);
+			conditions := conditions || format(' AND jsonb_typeof(b.item->%L) = ''string'' AND b.item->>%1$L <> ''''', attribute.name);
+		ELSIF attribute.type = 'numeric'::regtype THEN
+			values := values || format('(b.item->>%L)::numeric, ', attribute.name);
+			conditions := conditions || format(' AND jsonb_typeof(b.item->%L) = ''number''', attribute.name);
+		ELSE
+			values := values || format('decode(b.item->%L->>''$B'', ''base64''), ', attribute.name);
+			conditions := conditions || format(' AND b.item->%L->>''$B'' <> ''''', attribute.name);
+		END IF;
+	END LOOP;
+	IF definition.projection = 'KEYS_ONLY' THEN
+		rest := '''{}''::jsonb';
+	ELSIF definition.projection = 'INCLUDE' THEN
+		rest := format('(SELECT coalesce(jsonb_object_agg(e.key, e.value), ''{}'') FROM jsonb_each(%s) e WHERE e.key = ANY (%L::text[]))',
+			rest, definition.include);
+	END IF;
+
+	RETURN QUERY EXECUTE format(
+		'WITH wanted AS MATERIALIZED (SELECT %s %s FROM %s b WHERE %s), there AS MATERIALIZED (SELECT %s, item FROM %s) '
+		'SELECT ''missing: '' || w::text FROM (TABLE wanted EXCEPT ALL TABLE there) w '
+		'UNION ALL SELECT ''left over: '' || t::text FROM (TABLE there EXCEPT ALL TABLE wanted) t',
+		values, rest, base, conditions, columns, definition.index_oid::regclass);
+END $$;
