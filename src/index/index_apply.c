@@ -317,7 +317,7 @@ open_base(BaseWork *work, Oid base_relid, Snapshot snapshot)
 	work->base = kv_table_lookup(base_relid);
 	if (work->base == NULL || !work->base->usable)
 		return false;
-	for (int i = 0; i < work->base->global_count; i++)
+	for (int i = 0; i < work->base->global_count && work->index_count < KV_MAX_GLOBAL_INDEXES; i++)
 	{
 		KvTable    *index = kv_table_lookup(work->base->global_relid[i]);
 

@@ -185,6 +185,15 @@ has_dependency(Oid index, Oid base)
 	return found;
 }
 
+/* Tells whether changes of a base table are captured. */
+static bool
+is_captured(Oid base)
+{
+	const KvTable *table = kv_table_lookup(base);
+
+	return table != NULL && table->captured;
+}
+
 /* Begins to fill an index, whose base table has to be locked for a moment. */
 static void
 adopt(KvTable *index, bool wait)
@@ -197,7 +206,7 @@ adopt(KvTable *index, bool wait)
 		return;
 	index = kv_table_lookup(relid);
 	if (index == NULL || !index->usable || index->index == NULL || index->index->base_relid != base ||
-		index->index->foreign_owner || !empty_index(index, wait))
+		index->index->foreign_owner || !is_captured(base) || !empty_index(index, wait))
 		return;
 
 	if (!has_dependency(relid, base))

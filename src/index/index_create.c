@@ -370,12 +370,7 @@ has_capture(Oid relid)
 	bool		found = false;
 
 	for (int i = 0; triggers != NULL && i < triggers->numtriggers && !found; i++)
-	{
-		char	   *name = get_func_name(triggers->triggers[i].tgfoid);
-
-		found = name != NULL && strcmp(name, "capture_change") == 0 &&
-			get_func_namespace(triggers->triggers[i].tgfoid) == get_namespace_oid("kv", true);
-	}
+		found = kv_table_is_capture(triggers->triggers[i].tgfoid);
 	table_close(relation, AccessShareLock);
 	return found;
 }
@@ -499,7 +494,7 @@ Oid
 kv_index_create_global(const KvCreateIndex *request)
 {
 	KvNewIndex	new;
-	Oid			relid;
+	Oid			relid = InvalidOid;
 
 	kv_create_begin(&new, request, "kv.create_global_index()", ShareRowExclusiveLock);
 	check_persistence(new.base);
@@ -512,12 +507,22 @@ kv_index_create_global(const KvCreateIndex *request)
 	read_global_key(&new, request);
 	read_projected(&new, request);
 
-	SPI_connect();
-	create_index_table(&new);
-	create_capture(&new);
-	relid = get_relname_relid(new.name, new.schema);
-	copy_security(&new, relid);
-	SPI_finish();
+	/* what is done to triggers here puts nothing in doubt */
+	kv_table_index_write_depth++;
+	PG_TRY();
+	{
+		SPI_connect();
+		create_index_table(&new);
+		create_capture(&new);
+		relid = get_relname_relid(new.name, new.schema);
+		copy_security(&new, relid);
+		SPI_finish();
+	}
+	PG_FINALLY();
+	{
+		kv_table_index_write_depth--;
+	}
+	PG_END_TRY();
 
 	new.base = kv_table_open(request->table, AccessShareLock);
 	begin_state(&new, relid);

@@ -4,8 +4,9 @@
  *
  * Most of it needs no help: an index that does not go with its base table any
  * more has another fingerprint (table_index.c), and dependencies drop it.
- * Here are the change of a base table's owner, which its indexes follow, and
- * COMMIT PREPARED, which wakes the worker.
+ * Here are the change of a base table's owner, which its indexes follow, the
+ * capture trigger enabled and disabled, and COMMIT PREPARED, which wakes the
+ * worker.
  */
 #include "postgres.h"
 
@@ -16,6 +17,7 @@
 #include "catalog/indexing.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_trigger.h"
 #include "commands/tablecmds.h"
 #include "nodes/parsenodes.h"
 #include "tcop/utility.h"
@@ -90,6 +92,24 @@ follow_owner(Oid relid)
 	}
 }
 
+/* Puts the indexes of a table in doubt whose capture trigger was enabled or disabled. */
+static void
+follow_trigger(Oid trigger)
+{
+	Relation	triggers = table_open(TriggerRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(trigger));
+	scan = systable_beginscan(triggers, TriggerOidIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple) && kv_table_is_capture(((Form_pg_trigger) GETSTRUCT(tuple))->tgfoid))
+		kv_index_note_doubt(((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid);
+	systable_endscan(scan);
+	table_close(triggers, AccessShareLock);
+}
+
 /* Sees what is done to catalog objects. */
 static void
 see_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_id, void *argument)
@@ -98,6 +118,8 @@ see_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_
 		next_object_access(access, class_id, object_id, sub_id, argument);
 	if (access == OAT_POST_ALTER && class_id == RelationRelationId && sub_id == 0)
 		follow_owner(object_id);
+	else if (access == OAT_POST_ALTER && class_id == TriggerRelationId)
+		follow_trigger(object_id);
 }
 
 /* Runs a utility command, and wakes the worker behind COMMIT PREPARED. */

@@ -193,13 +193,16 @@ extern void kv_state_remove(Oid index);
 /* Takes the lock that one session at a time applies under; false if it is taken and wait is not set. */
 extern bool kv_apply_lock(bool wait);
 
-/* --- index_truncate.c --- */
+/* --- index_doubt.c --- */
+
+/* Notes that a base table, an index or a leaf of one has other rows than its indexes were told of. */
+extern void kv_index_note_doubt(Oid relid);
 
 /* Makes the indexes of a table follow its truncation; called by its trigger. */
 extern void kv_index_after_truncate(Oid base_relid);
 
-/* Installs what notes truncations. */
-extern void kv_index_watch_truncation(void);
+/* Installs what notes doubts. */
+extern void kv_index_watch_doubts(void);
 
 /* --- index_write.c: writing to index tables --- */
 

@@ -44,6 +44,7 @@
 
 #include "base/compat.h"
 #include "base/errors.h"
+#include "base/guc.h"
 #include "index/index_internal.h"
 
 /* The columns of the log. */
@@ -55,6 +56,9 @@
 #define LOG_COLUMNS 5
 
 #define MAX_SCAN_KEYS 2
+
+/* Records of a table that are looked at to see whether it is behind. */
+#define MAX_BACKLOG_TRIES 1000
 
 /* The table that this session appends to; -1: to be chosen. */
 static int	current_log = -1;
@@ -176,6 +180,109 @@ insert_entry(Relation heap, HeapTuple tuple, Datum *values, bool *nulls)
 	index_close(btree, NoLock);
 }
 
+/* Starts a scan of a table's btree for the entries of a transaction, or of all from it on. */
+static IndexScanDesc
+begin_entries(Relation heap, Relation btree, Snapshot snapshot, StrategyNumber strategy, FullTransactionId xid)
+{
+	IndexScanDesc scan = kv_compat_index_beginscan(heap, btree, snapshot, 1);
+	ScanKeyData key;
+
+	ScanKeyInit(&key, LOG_XID, strategy, strategy == BTEqualStrategyNumber ? F_XID8EQ : F_XID8GE,
+				FullTransactionIdGetDatum(xid));
+	index_rescan(scan, &key, 1, NULL, 0);
+	return scan;
+}
+
+/* Tells whether one of the first entries from a transaction on, or of it, can be seen. */
+static bool
+sees_entry(Relation heap, Relation btree, Snapshot snapshot, StrategyNumber strategy, FullTransactionId xid)
+{
+	IndexScanDesc scan = begin_entries(heap, btree, snapshot, strategy, xid);
+	TupleTableSlot *slot = table_slot_create(heap, NULL);
+	bool		found = false;
+
+	for (int tries = 0; tries < MAX_BACKLOG_TRIES && !found; tries++)
+	{
+		if (index_getnext_tid(scan, ForwardScanDirection) == NULL)
+			break;
+		found = index_fetch_heap(scan, slot);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	index_endscan(scan);
+	return found;
+}
+
+/* Tells whether one of the first records of a table that are not applied is committed. */
+static bool
+has_backlog(int log, const KvDone *applied, Snapshot snapshot)
+{
+	Relation	heap = table_open(log_relation(log, false), AccessShareLock);
+	Relation	btree = index_open(log_relation(log, true), AccessShareLock);
+	bool		found = sees_entry(heap, btree, snapshot, BTGreaterEqualStrategyNumber, applied->xmax);
+
+	for (int i = 0; i < applied->xip_count && !found; i++)
+		found = sees_entry(heap, btree, snapshot, BTEqualStrategyNumber, applied->xip[i]);
+	index_close(btree, AccessShareLock);
+	table_close(heap, AccessShareLock);
+	return found;
+}
+
+/*
+ * Raises KV008 if the log is larger than it may be.
+ *
+ * Only tables count that hold something that could be applied: one that a
+ * long transaction fills is not the workers' fault.
+ */
+static void
+check_backlog(void)
+{
+	BlockNumber pages[KV_LOG_COUNT];
+	uint64		limit = (uint64) kv_guc_max_index_backlog * (1024 * 1024 / BLCKSZ);
+	uint64		all = 0;
+	uint64		backlog = 0;
+	KvProgress	progress;
+	Snapshot	snapshot;
+
+	for (int log = 0; log < KV_LOG_COUNT; log++)
+	{
+		if (!measure_log(log, &pages[log]))
+			pages[log] = 0;
+		all += pages[log];
+	}
+	if (limit == 0 || all <= limit)
+		return;
+
+	kv_progress_read(&progress);
+	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	for (int log = 0; log < KV_LOG_COUNT; log++)
+		if (pages[log] > 0 && has_backlog(log, &progress.before, snapshot))
+			backlog += pages[log];
+	UnregisterSnapshot(snapshot);
+	if (backlog > limit)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_THROUGHPUT_EXCEEDED),
+				 errmsg("global indexes are too far behind for more writes"),
+				 errdetail("The change log has " UINT64_FORMAT " MB that are not applied; key_value.max_index_backlog is %d MB.",
+						   backlog / (1024 * 1024 / BLCKSZ), kv_guc_max_index_backlog),
+				 errhint("Try again later; see kv.indexes for what holds the indexes up.")));
+}
+
+/* Looks after the size of the log, where a record went to another page than the one before. */
+static void
+note_page(BlockNumber page)
+{
+	static BlockNumber last_page = InvalidBlockNumber;
+
+	if (page == last_page)
+		return;
+	last_page = page;
+	if (page >= KV_LOG_FULL_PAGES)
+	{
+		current_log = -1;
+		check_backlog();
+	}
+}
+
 /* Appends a record to the log. */
 void
 kv_log_append(Oid base_relid, const StringInfo record)
@@ -198,8 +305,7 @@ kv_log_append(Oid base_relid, const StringInfo record)
 	tuple = heap_form_tuple(RelationGetDescr(heap), values, nulls);
 	heap_insert(heap, tuple, GetCurrentCommandId(true), 0, NULL);
 	insert_entry(heap, tuple, values, nulls);
-	if (ItemPointerGetBlockNumber(&tuple->t_self) >= KV_LOG_FULL_PAGES)
-		current_log = -1;
+	note_page(ItemPointerGetBlockNumber(&tuple->t_self));
 	heap_freetuple(tuple);
 	pfree(change);
 	table_close(heap, NoLock);
@@ -376,13 +482,9 @@ kv_log_end(KvLogScan *scan)
 static bool
 has_entry(Relation heap, Relation btree, StrategyNumber strategy, FullTransactionId xid)
 {
-	IndexScanDesc scan = kv_compat_index_beginscan(heap, btree, SnapshotAny, 1);
-	ScanKeyData key;
+	IndexScanDesc scan = begin_entries(heap, btree, SnapshotAny, strategy, xid);
 	bool		found;
 
-	ScanKeyInit(&key, LOG_XID, strategy, strategy == BTEqualStrategyNumber ? F_XID8EQ : F_XID8GE,
-				FullTransactionIdGetDatum(xid));
-	index_rescan(scan, &key, 1, NULL, 0);
 	found = index_getnext_tid(scan, ForwardScanDirection) != NULL;
 	index_endscan(scan);
 	return found;

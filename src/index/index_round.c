@@ -141,13 +141,13 @@ kv_index_apply_all(void)
 	(void) kv_apply_lock(true);
 	kv_retry_by_hand = true;
 	kv_backfill_adopt(true);
+	while ((count = kv_retry_due(kv_guc_index_batch_size)) > 0)
+		changes += count;
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
 		changes += kv_apply_piece(kv_guc_index_batch_size, &ended);
 	} while (!ended);
-	while ((count = kv_retry_due(kv_guc_index_batch_size)) > 0)
-		changes += count;
 	while (kv_backfill_chunk(kv_guc_index_batch_size, &failed) > 0)
 		CHECK_FOR_INTERRUPTS();
 	kv_retry_by_hand = false;

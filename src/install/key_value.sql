@@ -140,6 +140,9 @@ WHERE (c.relkind = 'r' AND m.amname = 'key_value'
 		OR c.relkind = 'p' AND o.opcnamespace = 'kv'::pg_catalog.regnamespace
 			AND o.opcname IN ('xxh3_text_ops', 'xxh3_numeric_ops', 'xxh3_bytea_ops'))
 	AND NOT c.relispartition
+	AND NOT EXISTS (SELECT FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_proc f ON f.oid = t.tgfoid
+		WHERE t.tgrelid = c.oid AND t.tgconstrrelid <> 0 AND f.proname = 'global_index'
+			AND f.pronamespace = 'kv'::pg_catalog.regnamespace)
 	AND pk.atttypid IN ('pg_catalog.text'::pg_catalog.regtype, 'pg_catalog.numeric'::pg_catalog.regtype, 'pg_catalog.bytea'::pg_catalog.regtype)
 	AND (i.indnkeyatts = 1 OR sk.atttypid IN ('pg_catalog.text'::pg_catalog.regtype, 'pg_catalog.numeric'::pg_catalog.regtype, 'pg_catalog.bytea'::pg_catalog.regtype))
 	AND NOT pg_catalog.pg_is_other_temp_schema(c.relnamespace)
@@ -243,6 +246,13 @@ COMMENT ON FUNCTION kv.global_index() IS 'trigger of a global index''s table: de
 CREATE FUNCTION kv.capture_change() RETURNS trigger
 	AS 'MODULE_PATHNAME', 'kv_capture_change_sql' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION kv.capture_change() IS 'trigger of a table with global indexes: notes changes that they have to follow';
+
+CREATE FUNCTION kv.on_table_rewrite() RETURNS event_trigger
+	AS 'MODULE_PATHNAME', 'kv_on_table_rewrite_sql' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION kv.on_table_rewrite() IS 'event trigger: has global indexes filled anew whose table ALTER TABLE rewrites';
+
+CREATE EVENT TRIGGER key_value_table_rewrite ON table_rewrite EXECUTE FUNCTION kv.on_table_rewrite();
+COMMENT ON EVENT TRIGGER key_value_table_rewrite IS 'has global indexes filled anew whose table ALTER TABLE rewrites';
 
 CREATE FUNCTION kv.attr_s(item jsonb, name text) RETURNS text
 	AS 'MODULE_PATHNAME', 'kv_attr_s_sql' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

@@ -103,6 +103,7 @@ typedef struct KvTable
 	int			leaf_count;
 	Oid		   *leaf_relid;		/* in bound order, leaf_count of them */
 	const KvIndex *index;		/* not NULL: a global index, or a leaf of one */
+	bool		captured;		/* the trigger that captures changes for global indexes is there and enabled */
 	int			global_count;	/* global indexes of this table, as far as they are defined */
 	Oid		   *global_relid;
 	int			local_count;
@@ -157,6 +158,9 @@ extern void kv_table_check_base_rights(const KvTable *index, Oid role);
  * the index room's to count, and to set back when a transaction ends.
  */
 extern int	kv_table_index_write_depth;
+
+/* Tells whether a trigger's function is the one that captures changes. */
+extern bool kv_table_is_capture(Oid function);
 
 /* Tells whether a relation has triggers that are not the definition and the guard of the index. */
 extern bool kv_table_has_foreign_triggers(const KvTable *table, const TriggerDesc *triggers);

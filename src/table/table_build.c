@@ -330,7 +330,7 @@ build_in_context(Relation relation, MemoryContext context)
 		kv_table_read_index(table, relation);
 	else if (table->usable && !table->is_leaf)
 	{
-		kv_table_find_global_indexes(table);
+		kv_table_find_global_indexes(table, relation);
 		kv_table_find_local_indexes(table, relation);
 	}
 	private_data->leaf = palloc0(sizeof(KvCachedLeaf *) * Max(table->leaf_count, 1));

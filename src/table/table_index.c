@@ -57,14 +57,28 @@ PG_FUNCTION_INFO_V1(kv_table_index_trigger);
 
 int			kv_table_index_write_depth = 0;
 
+/* Tells whether a function is the one of that name in schema kv. */
+static bool
+is_kv_function(Oid function, const char *wanted)
+{
+	char	   *name = get_func_name(function);
+
+	return name != NULL && strcmp(name, wanted) == 0 &&
+		get_func_namespace(function) == get_namespace_oid("kv", true);
+}
+
 /* Tells whether a trigger's function is the one of index tables. */
 static bool
 is_index_function(Oid function)
 {
-	char	   *name = get_func_name(function);
+	return is_kv_function(function, "global_index");
+}
 
-	return name != NULL && strcmp(name, "global_index") == 0 &&
-		get_func_namespace(function) == get_namespace_oid("kv", true);
+/* Tells whether a trigger's function is the one that captures changes. */
+bool
+kv_table_is_capture(Oid function)
+{
+	return is_kv_function(function, "capture_change");
 }
 
 /* Returns the trigger that makes the relation the table of a global index, or a leaf of one; NULL if there is none. */
@@ -244,6 +258,9 @@ judge(KvTable *table, KvIndex *index, const KvTable *base)
 	read_state(index);
 	if (index->foreign_owner)
 		index->not_ready = psprintf("It has another owner than table \"%s\".", get_rel_name(base->relid));
+	else if (!base->captured)
+		index->not_ready = psprintf("Changes of table \"%s\" are not captured: its trigger is disabled or gone.",
+									get_rel_name(base->relid));
 	else if (index->state != KV_INDEX_ACTIVE)
 		index->not_ready = index->state == KV_INDEX_BACKFILLING ?
 			"It is being filled." : "It has yet to be filled.";
@@ -322,28 +339,44 @@ compare_oids(const void *a, const void *b)
  * which begins with that.
  */
 void
-kv_table_find_global_indexes(KvTable *table)
+kv_table_find_global_indexes(KvTable *table, Relation relation)
 {
 	Relation	depends = table_open(DependRelationId, AccessShareLock);
 	Relation	triggers = table_open(TriggerRelationId, AccessShareLock);
 	ScanKeyData keys[2];
 	SysScanDesc scan;
 	HeapTuple	tuple;
+	int			capacity = KV_MAX_GLOBAL_INDEXES;
 
-	table->global_relid = palloc(sizeof(Oid) * KV_MAX_GLOBAL_INDEXES);
+	for (int i = 0; relation->trigdesc != NULL && i < relation->trigdesc->numtriggers; i++)
+	{
+		const Trigger *trigger = &relation->trigdesc->triggers[i];
+
+		if (trigger->tgenabled != TRIGGER_DISABLED && TRIGGER_FOR_ROW(trigger->tgtype) &&
+			kv_table_is_capture(trigger->tgfoid))
+			table->captured = true;
+	}
+
+	table->global_relid = palloc(sizeof(Oid) * capacity);
 	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(RelationRelationId));
 	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(table->relid));
 	scan = systable_beginscan(depends, DependReferenceIndexId, true, NULL, 2, keys);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)) && table->global_count < KV_MAX_GLOBAL_INDEXES)
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
 		Oid			index;
 
-		if (form->classid == TriggerRelationId &&
-			is_definition_from(form->objid, table->relid, triggers, &index))
-			table->global_relid[table->global_count++] = index;
+		if (form->classid != TriggerRelationId ||
+			!is_definition_from(form->objid, table->relid, triggers, &index))
+			continue;
+		if (table->global_count == capacity)
+		{
+			capacity *= 2;
+			table->global_relid = repalloc(table->global_relid, sizeof(Oid) * capacity);
+		}
+		table->global_relid[table->global_count++] = index;
 	}
 	systable_endscan(scan);
 	table_close(triggers, AccessShareLock);

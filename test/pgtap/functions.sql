@@ -11,7 +11,8 @@ CREATE TEMP VIEW function AS
 -- The documented functions; defaults as the documentation gives them.
 SELECT set_eq(
 	$$SELECT name, arguments, result FROM function
-	  WHERE name NOT IN ('check_item', 'key_value_am_handler', 'global_index', 'capture_change', 'in_local_index', 'list_indexes') AND name NOT LIKE 'xxh3%'$$,
+	  WHERE name NOT IN ('check_item', 'key_value_am_handler', 'global_index', 'capture_change', 'in_local_index', 'list_indexes',
+		'on_table_rewrite') AND name NOT LIKE 'xxh3%'$$,
 	$$VALUES
 	('create_table', 'table_name text, partition_key text, sort_key text DEFAULT NULL::text, partition_key_type text DEFAULT ''S''::text, '
 		'sort_key_type text DEFAULT ''S''::text, partitions integer DEFAULT 16', 'regclass'),
@@ -71,7 +72,7 @@ SELECT set_eq(
 SELECT set_eq(
 	$$SELECT name FROM function WHERE volatility = 'volatile'$$,
 	ARRAY['create_table', 'drop_table', 'put_item', 'update_item', 'delete_item', 'batch_write_item', 'create_global_index',
-		'create_local_index', 'drop_index', 'wait_for_index', 'apply_changes', 'global_index', 'capture_change',
+		'create_local_index', 'drop_index', 'wait_for_index', 'apply_changes', 'global_index', 'capture_change', 'on_table_rewrite',
 		'transact_write_items', 'key_value_am_handler'], 'what writes is volatile');
 SELECT set_eq(
 	$$SELECT name FROM function WHERE volatility = 'immutable'$$,

@@ -1,53 +1,81 @@
 /*
- * index_truncate.c
- *	  What TRUNCATE does to indexes.
+ * index_doubt.c
+ *	  What puts an index in doubt, so that it is filled anew.
  *
  * TRUNCATE of a whole base table truncates its indexes in the same
- * transaction: a trigger sees it.  A leaf that is truncated by itself has no
- * trigger, so the access method tells of it, and the indexes are in doubt
- * from then on and filled anew; the same with an index table that its owner
- * truncates.  What the access method tells is kept until the transaction
- * commits, since it comes in the middle of catalog changes.
+ * transaction: a trigger sees it.  These are seen otherwise, and leave the
+ * indexes in doubt:
+ *	- a leaf truncated by itself, or an index table by its owner: the access
+ *	  method tells;
+ *	- ALTER TABLE that computes a column anew: an event trigger tells;
+ *	- the capture trigger enabled or disabled: a hook tells (index_hooks.c).
+ * (Partitions attached and detached, and changed definitions, show in the
+ * fingerprint.)  What was told is kept until the transaction commits, since
+ * it comes in the middle of catalog changes.
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
 #include "access/xact.h"
-#include "am/am.h"
 #include "catalog/pg_class.h"
+#include "commands/event_trigger.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "am/am.h"
 #include "base/compat.h"
 #include "base/errors.h"
 #include "index/index_internal.h"
 
-/* Leaves that were truncated in the current transaction, in TopTransactionContext. */
-static List *truncated = NIL;
+PG_FUNCTION_INFO_V1(kv_on_table_rewrite_sql);
+
+/* Relations that something was done to in the current transaction, in TopTransactionContext. */
+static List *doubtful = NIL;
 
 /* Base tables whose truncation as a whole their triggers saw, so that their leaves need no doubt. */
 static List *seen_by_trigger = NIL;
 
-/* Hook of the access method: notes that a relation was truncated. */
-static void
-note_truncation(Relation relation)
+/* Notes that a base table, an index or a leaf of one has other rows than its indexes were told of. */
+void
+kv_index_note_doubt(Oid relid)
 {
 	MemoryContext caller;
 
 	if (kv_table_index_write_depth > 0)
 		return;
 	caller = MemoryContextSwitchTo(TopTransactionContext);
-	truncated = list_append_unique_oid(truncated, RelationGetRelid(relation));
+	doubtful = list_append_unique_oid(doubtful, relid);
 	MemoryContextSwitchTo(caller);
 }
 
-/* Puts the indexes that a truncated relation concerns in doubt. */
+/* Hook of the access method: notes that a relation was truncated. */
+static void
+note_truncation(Relation relation)
+{
+	kv_index_note_doubt(RelationGetRelid(relation));
+}
+
+/* kv.on_table_rewrite(): event trigger that sees ALTER TABLE compute the columns of a table anew. */
+Datum
+kv_on_table_rewrite_sql(PG_FUNCTION_ARGS)
+{
+	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("kv.on_table_rewrite() is an event trigger function")));
+	if (DatumGetInt32(OidFunctionCall0(F_PG_EVENT_TRIGGER_TABLE_REWRITE_REASON)) & AT_REWRITE_COLUMN_REWRITE)
+		kv_index_note_doubt(DatumGetObjectId(OidFunctionCall0(F_PG_EVENT_TRIGGER_TABLE_REWRITE_OID)));
+	PG_RETURN_VOID();
+}
+
+/* Puts the indexes that a relation concerns in doubt. */
 static void
 put_in_doubt(Oid relid)
 {
@@ -70,18 +98,18 @@ put_in_doubt(Oid relid)
 
 /* Transaction callback: puts indexes in doubt before the transaction commits. */
 static void
-follow_truncations(XactEvent event, void *argument)
+follow_doubts(XactEvent event, void *argument)
 {
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
 		case XACT_EVENT_PRE_PREPARE:
-			if (truncated != NIL)
+			if (doubtful != NIL)
 			{
 				ListCell   *cell;
 
 				PushActiveSnapshot(GetTransactionSnapshot());
-				foreach(cell, truncated)
+				foreach(cell, doubtful)
 					put_in_doubt(lfirst_oid(cell));
 				PopActiveSnapshot();
 				kv_index_wake_at_commit();
@@ -90,7 +118,7 @@ follow_truncations(XactEvent event, void *argument)
 		case XACT_EVENT_COMMIT:
 		case XACT_EVENT_PREPARE:
 		case XACT_EVENT_ABORT:
-			truncated = NIL;
+			doubtful = NIL;
 			seen_by_trigger = NIL;
 			break;
 		default:
@@ -118,11 +146,18 @@ truncate_index(const KvTable *index)
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(owner, context | SECURITY_RESTRICTED_OPERATION);
 	kv_table_index_write_depth++;
-	SPI_connect();
-	if (SPI_execute(command, false, 0) != SPI_OK_UTILITY)
-		elog(ERROR, "SPI_execute failed for \"%s\"", command);
-	SPI_finish();
-	kv_table_index_write_depth--;
+	PG_TRY();
+	{
+		SPI_connect();
+		if (SPI_execute(command, false, 0) != SPI_OK_UTILITY)
+			elog(ERROR, "SPI_execute failed for \"%s\"", command);
+		SPI_finish();
+	}
+	PG_FINALLY();
+	{
+		kv_table_index_write_depth--;
+	}
+	PG_END_TRY();
 	SetUserIdAndSecContext(user, context);
 }
 
@@ -149,8 +184,8 @@ kv_index_after_truncate(Oid base_relid)
 
 /* Installs the hook and the callback. */
 void
-kv_index_watch_truncation(void)
+kv_index_watch_doubts(void)
 {
 	kv_am_truncate_hook = note_truncation;
-	RegisterXactCallback(follow_truncations, NULL);
+	RegisterXactCallback(follow_doubts, NULL);
 }

@@ -1,0 +1,155 @@
+-- Indexes follow what DDL does to their tables.
+SET client_min_messages = warning;
+-- all entries of an index, and whether it can be read
+CREATE FUNCTION idd(table_name regclass, index text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN (SELECT coalesce(string_agg(concat_ws('/', i ->> 'a', coalesce(i ->> 'pk', i ->> 'id'), i ->> 'sk'), ' ' ORDER BY i::text COLLATE "C"), 'nothing')
+		FROM kv.scan(table_name, index => index) i);
+EXCEPTION WHEN SQLSTATE 'KV012' THEN RETURN SQLERRM;
+END $$;
+CREATE SCHEMA index_ddl_other;
+SELECT kv.create_table('index_ddl', 'pk', 'sk', partitions => 2);
+SELECT kv.create_global_index('index_ddl', 'id_a', 'a');
+SELECT kv.create_local_index('index_ddl', 'id_l', 'a');
+SELECT count(kv.put_item('index_ddl', jsonb_build_object('pk', 'P' || n, 'sk', 'S', 'a', 'a' || n % 2))) FROM generate_series(1, 4) n;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT idd('index_ddl', 'id_a');
+
+-- renames of everything, and other schemas
+ALTER TABLE index_ddl RENAME TO index_ddl_new;
+ALTER TABLE id_a RENAME TO id_b;
+ALTER INDEX id_l RENAME TO id_m;
+ALTER TABLE id_b SET SCHEMA index_ddl_other;
+SELECT kv.put_item('index_ddl_new', '{"pk": "P5", "sk": "S", "a": "a5"}');
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT idd('index_ddl_new', 'id_b');
+SELECT idd('index_ddl_new', 'id_m');
+ALTER TABLE index_ddl_new SET SCHEMA index_ddl_other;
+ALTER TABLE index_ddl_other.id_b SET SCHEMA public;
+ALTER TABLE index_ddl_other.index_ddl_new SET SCHEMA public;
+ALTER TABLE index_ddl_new RENAME TO index_ddl;
+-- a key of the table that gets another name: items have it then, and the index is filled anew
+BEGIN;
+ALTER TABLE index_ddl RENAME COLUMN pk TO id;
+SELECT idd('index_ddl', 'id_b');
+COMMIT;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT idd('index_ddl', 'id_b');
+SELECT kv.query('index_ddl', 'a = :a', '{":a": "a5"}', index => 'id_b');
+SELECT kv.query('index_ddl', 'id = :a', '{":a": "P5"}', index => 'id_m');
+ALTER TABLE index_ddl RENAME COLUMN id TO pk;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT kv.query('index_ddl', 'a = :a', '{":a": "a5"}', index => 'id_b');
+
+-- TRUNCATE: of the table in the same transaction, of one partition by filling anew
+BEGIN;
+TRUNCATE index_ddl;
+SELECT idd('index_ddl', 'id_b');
+ROLLBACK;
+SELECT idd('index_ddl', 'id_b');
+BEGIN;
+TRUNCATE index_ddl;
+INSERT INTO index_ddl VALUES ('P1', 'S', '{"a": "after"}');
+COMMIT;
+SELECT state FROM kv.indexes WHERE index_name = 'id_b';
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT idd('index_ddl', 'id_b');
+SELECT count(kv.put_item('index_ddl', jsonb_build_object('pk', 'P' || n, 'sk', 'S', 'a', 'a' || n % 2))) FROM generate_series(1, 9) n;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+BEGIN;
+TRUNCATE index_ddl_p1;
+SAVEPOINT s;
+TRUNCATE index_ddl_p0;
+ROLLBACK TO s;
+COMMIT;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT idd('index_ddl', 'id_b') = (SELECT string_agg(concat_ws('/', i ->> 'a', i ->> 'pk', i ->> 'sk'), ' ' ORDER BY i::text COLLATE "C") FROM kv.scan('index_ddl') i) AS right,
+	(SELECT count(*) BETWEEN 1 AND 8 FROM kv.scan('index_ddl')) AS some;
+-- of the index by its owner: filled anew
+TRUNCATE id_b;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT idd('index_ddl', 'id_b') = (SELECT string_agg(concat_ws('/', i ->> 'a', i ->> 'pk', i ->> 'sk'), ' ' ORDER BY i::text COLLATE "C") FROM kv.scan('index_ddl') i) AS right;
+
+-- partitions that come and go
+SELECT count(kv.put_item('index_ddl', jsonb_build_object('pk', 'P' || n, 'sk', 'S', 'a', 'a'))) FROM generate_series(1, 9) n;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT kv.scan('index_ddl', index => 'id_b') ->> 'pk' AS pk ORDER BY 1;
+BEGIN;
+ALTER TABLE index_ddl DETACH PARTITION index_ddl_p1;
+SELECT idd('index_ddl', 'id_b');
+COMMIT;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT idd('index_ddl', 'id_b') = (SELECT string_agg(concat_ws('/', i ->> 'a', i ->> 'pk', i ->> 'sk'), ' ' ORDER BY i::text COLLATE "C") FROM kv.scan('index_ddl') i) AS right;
+ALTER TABLE index_ddl ATTACH PARTITION index_ddl_p1 FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+SELECT kv.put_item('index_ddl', jsonb_build_object('pk', 'P1', 'sk', 'S', 'a', 'changed'));
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT idd('index_ddl', 'id_b');
+SELECT tgname, tgenabled FROM pg_trigger WHERE tgrelid = 'index_ddl_p1'::regclass;
+
+-- rewriting and maintenance
+ALTER TABLE index_ddl ALTER COLUMN item TYPE jsonb USING item || '{"a": "rewritten"}';
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT idd('index_ddl', 'id_b');
+ALTER TABLE index_ddl ADD COLUMN more int DEFAULT 5;
+VACUUM FULL index_ddl_p0;
+CLUSTER id_a_p0 USING id_a_p0_pkey;
+SELECT state FROM kv.indexes WHERE index_name = 'id_b';
+SELECT kv.put_item('index_ddl', '{"pk": "P1", "sk": "S", "a": "once more"}');
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT kv.query('index_ddl', 'a = :a', '{":a": "once more"}', index => 'id_b');
+
+-- capture switched off: the index is not to be read, and is filled anew when it is on again
+ALTER TABLE index_ddl DISABLE TRIGGER kv_capture;
+SELECT kv.delete_item('index_ddl', '{"pk": "P1", "sk": "S"}');
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT idd('index_ddl', 'id_b');
+SELECT detail FROM kv.indexes WHERE index_name = 'id_b';
+ALTER TABLE index_ddl ENABLE ALWAYS TRIGGER kv_capture;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT kv.query('index_ddl', 'a = :a', '{":a": "once more"}', index => 'id_b');
+
+-- a key of another type, or another key: the index cannot be used, and is right once that is undone
+BEGIN;
+ALTER TABLE index_ddl ALTER COLUMN sk TYPE bytea USING convert_to(sk, 'UTF8');
+SELECT state, detail FROM kv.indexes WHERE index_name = 'id_b';
+SELECT kv.query('index_ddl', 'a = :a', '{":a": "a1"}', index => 'id_b');
+ROLLBACK;
+ALTER TABLE index_ddl DROP CONSTRAINT index_ddl_pkey;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+INSERT INTO index_ddl VALUES ('P1', 'S', '{"a": "while away"}');
+ALTER TABLE index_ddl ADD PRIMARY KEY (pk, sk);
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT kv.query('index_ddl', 'a = :a', '{":a": "while away"}', index => 'id_b');
+ALTER TABLE id_b RENAME COLUMN a TO b;
+SELECT kv.put_item('index_ddl', '{"pk": "P1", "sk": "S", "a": "x", "b": "now by b"}');
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT kv.scan('index_ddl', index => 'id_b');
+ALTER TABLE id_b RENAME COLUMN b TO a;
+
+-- another owner
+CREATE ROLE regress_index_ddl;
+GRANT CREATE ON SCHEMA public TO regress_index_ddl;
+ALTER TABLE index_ddl OWNER TO regress_index_ddl;
+SELECT relname, relowner::regrole FROM pg_class WHERE relname ~ '^id_[ab](_p\d)?$' OR relname = 'index_ddl' ORDER BY relname COLLATE "C";
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT kv.query('index_ddl', 'a = :a', '{":a": "x"}', index => 'id_b', projection => 'pk, a');
+ALTER TABLE id_b OWNER TO CURRENT_USER;
+SELECT kv.query('index_ddl', 'a = :a', '{":a": "x"}', index => 'id_b', projection => 'pk, a');
+SELECT kv.put_item('index_ddl', '{"pk": "P1", "sk": "S", "a": "y"}');
+SET client_min_messages = error;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SET client_min_messages = warning;
+SELECT last_error FROM kv.indexes WHERE index_name = 'id_b';
+ALTER TABLE id_b OWNER TO regress_index_ddl;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT last_error FROM kv.indexes WHERE index_name = 'id_b';
+SELECT kv.query('index_ddl', 'a = :a', '{":a": "y"}', index => 'id_b', projection => 'pk, a');
+
+-- indexes go with the table
+DROP TABLE index_ddl;
+SELECT relname FROM pg_class WHERE relname LIKE 'id\_b%';
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+DROP FUNCTION idd;
+DROP SCHEMA index_ddl_other;
+REVOKE CREATE ON SCHEMA public FROM regress_index_ddl;
+DROP ROLE regress_index_ddl;
