@@ -20,7 +20,7 @@
 
 static TimestampTz next_adoption = 0;
 
-/* Starts a transaction for one step of a round; false if the extension is not there or another session applies. */
+/* Starts a transaction for one step of a round, with a snapshot; false if the extension is not there or another session applies. */
 static bool
 begin_step(void)
 {
@@ -28,9 +28,20 @@ begin_step(void)
 	if (OidIsValid(get_extension_oid("key_value", true)) &&
 		OidIsValid(kv_table_extension_relation("apply_progress_0")) &&
 		kv_apply_lock(false))
+	{
+		PushActiveSnapshot(GetTransactionSnapshot());
 		return true;
+	}
 	CommitTransactionCommand();
 	return false;
+}
+
+/* Ends it. */
+static void
+end_step(void)
+{
+	PopActiveSnapshot();
+	CommitTransactionCommand();
 }
 
 /* Looks for indexes to adopt, now and then. */
@@ -42,7 +53,7 @@ adopt_step(void)
 	if (!begin_step())
 		return false;
 	kv_backfill_adopt(false);
-	CommitTransactionCommand();
+	end_step();
 	next_adoption = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), ADOPTION_INTERVAL);
 	return true;
 }
@@ -56,7 +67,7 @@ retry_step(KvIndexRound *round)
 	if (!begin_step())
 		return false;
 	count = kv_retry_due(kv_guc_index_batch_size);
-	CommitTransactionCommand();
+	end_step();
 	round->changes += count;
 	round->more |= count >= kv_guc_index_batch_size;
 	return true;
@@ -71,7 +82,7 @@ apply_step(KvIndexRound *round)
 	if (!begin_step())
 		return false;
 	round->changes += kv_apply_piece(kv_guc_index_batch_size, &ended);
-	CommitTransactionCommand();
+	end_step();
 	round->more |= !ended;
 	return true;
 }
@@ -85,7 +96,7 @@ backfill_step(KvIndexRound *round)
 	if (!begin_step())
 		return false;
 	filled = kv_backfill_chunk(kv_guc_index_batch_size, &round->failed);
-	CommitTransactionCommand();
+	end_step();
 	round->filled += filled;
 	round->more |= filled > 0;
 	return true;
@@ -99,11 +110,9 @@ truncate_step(void)
 
 	if (!begin_step())
 		return false;
-	PushActiveSnapshot(GetTransactionSnapshot());
 	kv_progress_read(&progress);
 	kv_log_truncate(&progress.before);
-	PopActiveSnapshot();
-	CommitTransactionCommand();
+	end_step();
 	return true;
 }
 
