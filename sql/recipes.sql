@@ -94,4 +94,29 @@ SELECT kv.update_item('app', '{"pk": "THREAD#1", "sk": "MESSAGE#1"}', 'SET delet
                       'attribute_exists(pk) AND attribute_not_exists(deleted_at)', '{":now": 1700000001}', on_condition_failure => 'return');
 SELECT kv.put_item('app', '{"pk": "THREAD#1", "sk": "MESSAGE#1", "body": "again"}', 'attribute_not_exists(pk)', on_condition_failure => 'return');
 
+-- Page by page.
+SELECT items, last_evaluated_key
+FROM kv.query_page('app', 'pk = :thread AND begins_with(sk, :m)', '{":thread": "THREAD#1", ":m": "MESSAGE#"}', page_size => 1);
+SELECT items, last_evaluated_key
+FROM kv.query_page('app', 'pk = :thread AND begins_with(sk, :m)', '{":thread": "THREAD#1", ":m": "MESSAGE#"}', page_size => 1,
+                   exclusive_start_key => '{"pk": "THREAD#1", "sk": "MESSAGE#1"}');
+-- The last page says so.
+SELECT items, last_evaluated_key
+FROM kv.query_page('app', 'pk = :thread AND begins_with(sk, :m)', '{":thread": "THREAD#1", ":m": "MESSAGE#"}', page_size => 1,
+                   exclusive_start_key => '{"pk": "THREAD#1", "sk": "MESSAGE#2"}');
+DO $$
+DECLARE
+	page record;
+	start_key jsonb;
+BEGIN
+	LOOP
+		SELECT * INTO page FROM kv.query_page('app', 'pk = :thread', '{":thread": "THREAD#1"}',
+											  exclusive_start_key => start_key, page_size => 2);
+		RAISE NOTICE 'items in this page: %', page.count;
+		start_key := page.last_evaluated_key;
+		EXIT WHEN start_key IS NULL;
+	END LOOP;
+END
+$$;
+
 DROP TABLE app;

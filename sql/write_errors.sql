@@ -30,6 +30,7 @@ SELECT kv.put_item('werr', '{"pk": "a", "sk": null}');
 SELECT kv.put_item('werr', '{"pk": "", "sk": "b"}');
 SELECT kv.put_item('werr', '{"pk": "a", "sk": ""}');
 SELECT kv.put_item('werr', '{"pk": 1, "sk": "b"}');
+SELECT kv.put_item('werr', '{"pk": {"S": "a"}, "sk": {"S": "b"}}');
 SELECT kv.put_item('werr', '{"pk": "a", "sk": ["b"]}');
 SELECT kv.put_item('werr', '{"pk": {"$B": "AA=="}, "sk": "b"}');
 SELECT kv.put_item('werr_number', '{"id": "1"}');

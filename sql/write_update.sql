@@ -55,6 +55,8 @@ SELECT kv.update_item('upd', '{"pk": "a", "sk": "1"}', 'SET v = tags + :v', attr
 SELECT kv.update_item('upd', '{"pk": "a", "sk": "1"}', 'SET v = absent', attribute_values => NULL);
 SELECT kv.update_item('upd', '{"pk": "a", "sk": "1"}', 'SET v = :v', attribute_values => '{":w": 1}');
 SELECT kv.update_item('upd', '{"pk": "a", "sk": "1"}', '');
+SELECT kv.update_item('upd', '{"pk": "a", "sk": "1"}', 'v = :v', attribute_values => '{":v": 1}');
+SELECT kv.update_item('upd', '{"pk": "a", "sk": "1"}', 'SET absent.v = :v', attribute_values => '{":v": 1}');
 SELECT kv.get('upd', 'a', '1');
 
 -- The size limit holds for the result.

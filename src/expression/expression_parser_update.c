@@ -131,6 +131,11 @@ kv_parse_update(KvParser *parser)
 		while (clause < lengthof(clause_keyword) &&
 			   !kv_lexer_at_keyword(&parser->lexer, clause_keyword[clause]))
 			clause++;
+		if (clause == lengthof(clause_keyword) && parser->tree->action_count == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_KV_VALIDATION),
+					 kv_expression_errmsg(parser->lexer.source, parser->lexer.span, "syntax error"),
+					 errhint("An update expression begins with SET, REMOVE, ADD or DELETE.")));
 		if (clause == lengthof(clause_keyword))
 			kv_lexer_syntax_error(&parser->lexer);
 		if (seen[clause])

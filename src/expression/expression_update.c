@@ -73,7 +73,8 @@ invalid_path(const Walk *walk, const KvPathNode *node)
 			(errcode(ERRCODE_KV_VALIDATION),
 			 kv_expression_errmsg(&tree->source, tree->path[action->path].span,
 								  "document path is invalid for update"),
-			 errdetail("What is before the last step must be a map, or a list for an index, in the item.")));
+			 errdetail("What is before the last step must be a map, or a list for an index, in the item."),
+			 errhint("Create it in an update before this one, by SET path = if_not_exists(path, :empty), or set it as a whole.")));
 }
 
 /* Tells whether all actions below a node only take away. */

@@ -79,7 +79,9 @@ report_type(const KvKeyAttribute *attribute, const JsonbValue *value)
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_VALIDATION),
 			 errmsg("key attribute \"%s\" has the wrong type: expected %c, given %s",
-					attribute->name, (char) attribute->type, kv_value_type_name(kv_value_type(value)))));
+					attribute->name, (char) attribute->type, kv_value_type_name(kv_value_type(value))),
+			 kv_value_type(value) == KV_TYPE_MAP ?
+			 errhint("Items and keys are plain JSON; kv.from_dynamodb_json converts DynamoDB's typed JSON.") : 0));
 }
 
 /* Returns the bytes of a binary key value, which is a marker. */
