@@ -109,6 +109,22 @@ EXCEPTION WHEN feature_not_supported THEN
 END $$;
 DROP TRIGGER stamp ON trig;
 
+-- On UPDATE the item functions do not move the row to another partition either; SQL does.
+CREATE TRIGGER stamp BEFORE UPDATE ON trig FOR EACH ROW EXECUTE FUNCTION trig_stamp();
+SELECT count(kv.put_item('trig', jsonb_build_object('pk', 'm' || n, 'sk', 'b'))) FROM generate_series(1, 20) AS n;
+DO $$
+DECLARE
+	detail text;
+BEGIN
+	FOR n IN 1 .. 20 LOOP
+		PERFORM kv.put_item('trig', jsonb_build_object('pk', 'm' || n, 'sk', 'b'));
+	END LOOP;
+EXCEPTION WHEN SQLSTATE 'KV007' THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RAISE NOTICE '%: %', SQLERRM, detail;
+END $$;
+DROP TRIGGER stamp ON trig;
+
 -- An AFTER trigger that writes another item through an item function.
 CREATE FUNCTION trig_count() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -11,6 +11,7 @@
 #include "base/guc.h"
 
 bool		kv_guc_allow_scan = false;
+KvScanPermit kv_guc_scan_permit = {NULL, InvalidOid};
 int			kv_guc_index_batch_size = 1000;
 int			kv_guc_max_index_backlog = 1024;
 int			kv_guc_workers = 4;

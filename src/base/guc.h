@@ -8,6 +8,20 @@
 /* key_value.allow_scan: lets queries that are not key queries run. Superuser-set; off. */
 extern bool kv_guc_allow_scan;
 
+/*
+ * One query of our own that may read all rows of one table whatever
+ * key_value.allow_scan says.  Who runs it sets this before; the planner hook
+ * clears it with the first query that has the text, so that no query inside
+ * it, of a function in a policy, goes by it.
+ */
+typedef struct KvScanPermit
+{
+	const char *query;			/* its text; NULL: there is none */
+	Oid			table;
+} KvScanPermit;
+
+extern KvScanPermit kv_guc_scan_permit;
+
 /* key_value.index_batch_size: records or items that apply and backfill work off in one transaction. */
 extern int	kv_guc_index_batch_size;
 

@@ -228,19 +228,20 @@ close_portal(KvPolicyRows *rows)
 static void
 open_portal(KvPolicyRows *rows, const PolicyQuery *query)
 {
-	bool		save_allow_scan = kv_guc_allow_scan;
+	KvScanPermit outer = kv_guc_scan_permit;
 	Portal		portal = NULL;
 
 	PG_TRY();
 	{
-		kv_guc_allow_scan = true;
+		kv_guc_scan_permit.query = query->text.data;
+		kv_guc_scan_permit.table = rows->table->relid;
 		portal = SPI_cursor_open_with_args(NULL, query->text.data, query->count,
 										   (Oid *) query->type, (Datum *) query->value, NULL,
 										   true, CURSOR_OPT_NO_SCROLL | CURSOR_OPT_FAST_PLAN);
 	}
 	PG_FINALLY();
 	{
-		kv_guc_allow_scan = save_allow_scan;
+		kv_guc_scan_permit = outer;
 	}
 	PG_END_TRY();
 

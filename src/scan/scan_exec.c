@@ -148,10 +148,9 @@ begin_conditions(KvScanState *state, CustomScan *scan)
 
 /* Raises KV010 if the node reads everything and that is not allowed any more. */
 static void
-check_allowed(const KvScanState *state, const CustomScan *scan)
+check_allowed(const KvScanState *state)
 {
-	if (state->mode != KV_SCAN_ALL || kv_guc_allow_scan ||
-		intVal(list_nth(scan->custom_private, KV_PLAN_EXEMPT)) != 0)
+	if (state->mode != KV_SCAN_ALL || kv_guc_allow_scan || state->exempt)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_NOT_A_KEY_QUERY),
@@ -227,7 +226,8 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	state->mode = (KvScanMode) intVal(list_nth(scan->custom_private, KV_PLAN_MODE));
 	state->parent = intVal(list_nth(scan->custom_private, KV_PLAN_PARENT)) != 0;
 	state->backward = intVal(list_nth(scan->custom_private, KV_PLAN_BACKWARD)) != 0;
-	check_allowed(state, scan);
+	state->exempt = intVal(list_nth(scan->custom_private, KV_PLAN_EXEMPT)) != 0;
+	check_allowed(state);
 
 	state->table = kv_table_lookup(RelationGetRelid(node->ss.ss_currentRelation));
 	if (state->table == NULL || (!state->table->usable && (state->parent || state->mode == KV_SCAN_QUERY)))

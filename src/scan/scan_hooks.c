@@ -34,6 +34,7 @@ plan_query(Query *parse, const char *query_string, int cursor_options, ParamList
 	kv_scan_planning.query_string = query_string;
 	kv_scan_planning.is_copy = kv_scan_copy_is_next;
 	kv_scan_copy_is_next = false;
+	kv_scan_planning.permitted = kv_scan_take_permit(query_string);
 	PG_TRY();
 	{
 		plan = next_planner ? next_planner(parse, query_string, cursor_options, bound_params) :

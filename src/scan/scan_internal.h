@@ -184,6 +184,7 @@ typedef struct KvScanPlanning
 {
 	const char *query_string;	/* NULL if the planner hook has not seen it */
 	bool		is_copy;		/* it is COPY TO of a table */
+	Oid			permitted;		/* table that it may read all of (kv_guc_scan_permit), or InvalidOid */
 } KvScanPlanning;
 
 extern KvScanPlanning kv_scan_planning;
@@ -194,8 +195,11 @@ extern bool kv_scan_copy_is_next;
 /* The utility hook that was there before ours. */
 extern ProcessUtility_hook_type kv_scan_next_process_utility;
 
-/* Tells whether the query being planned is one of core's own that may scan. */
-extern bool kv_scan_is_exempt(void);
+/* Tells whether the query being planned is one of core's or our own that may read all of a relation. */
+extern bool kv_scan_is_exempt(PlannerInfo *root, const RelOptInfo *rel);
+
+/* Returns the table that a query may read all of by kv_guc_scan_permit, which has served then; else InvalidOid. */
+extern Oid	kv_scan_take_permit(const char *query_string);
 
 /* Runs a utility command, noting what kv_scan_is_exempt must know of it. */
 extern void kv_scan_process_utility(PlannedStmt *pstmt, const char *query_string, bool read_only_tree,

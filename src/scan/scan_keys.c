@@ -304,7 +304,7 @@ apply_row_conditions(const KvScanState *state, KvKeyRange *range)
 static void
 check_list_size(const KvScanState *state, int64 count)
 {
-	int			limit = kv_guc_allow_scan ? MAX_RANGES : KV_MAX_LIST_KEYS;
+	int			limit = kv_guc_allow_scan || state->exempt ? MAX_RANGES : KV_MAX_LIST_KEYS;
 
 	if (count > limit)
 		ereport(ERROR,

@@ -219,7 +219,7 @@ add_or_paths(PlannerInfo *root, RelOptInfo *rel, KvTable *table)
 static void
 add_last_path(PlannerInfo *root, RelOptInfo *rel, KvTable *table)
 {
-	bool		allowed = kv_guc_allow_scan || kv_scan_is_exempt();
+	bool		allowed = kv_guc_allow_scan || kv_scan_is_exempt(root, rel);
 	CustomPath *path = make_path(rel, allowed ? KV_SCAN_ALL : KV_SCAN_REFUSED, table->partitioned);
 	QualCost   *filter = &rel->baserestrictcost;
 

@@ -148,7 +148,7 @@ plan_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 	scan->flags = path->flags;
 	scan->custom_private = list_make5(makeInteger(mode),
 									  copyObject(list_nth(path->custom_private, KV_PATH_PARENT)),
-									  makeInteger(mode == KV_SCAN_ALL && kv_scan_is_exempt()),
+									  makeInteger(kv_scan_is_exempt(root, rel)),
 									  makeInteger(0), NIL);
 	scan->custom_private = list_concat(scan->custom_private, list_make2(NIL, makeInteger(0)));
 	scan->custom_exprs = list_make2(NIL, NIL);

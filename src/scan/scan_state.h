@@ -40,6 +40,7 @@ typedef struct KvScanState
 {
 	CustomScanState css;
 	KvScanMode	mode;
+	bool		exempt;			/* may read everything whatever key_value.allow_scan says */
 	bool		parent;			/* reads all leaves of a partitioned table */
 	bool		backward;		/* the node's order is descending */
 	KvTable    *table;			/* NULL: not usable, KV_SCAN_ALL reads the relation itself */

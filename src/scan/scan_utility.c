@@ -1,6 +1,6 @@
 /*
  * scan_utility.c
- *	  Queries of core's own that may scan.
+ *	  Queries of core's own that may scan, and one of ours.
  *
  * Most commands that read whole tables (VACUUM, CREATE INDEX, COPY TO of a
  * leaf, ALTER TABLE's rewriting) read them without the planner.  These do not:
@@ -13,20 +13,25 @@
  *	- COPY TO of a table with row security, which core turns into a query, and
  *	  of a partitioned table, which core refuses and which is turned into one
  *	  here.
- * The text is looked at so that functions that run inside these are guarded;
- * for COPY it is the first query that is planned.
+ * The text is looked at so that functions that run inside these, triggers of
+ * a foreign key's action too, are guarded; for COPY it is the first query that
+ * is planned.  Ours is the one that reads rows through a policy.
  */
 #include "postgres.h"
 
 #include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "parser/parsetree.h"
 #include "replication/walsender.h"
 #include "tcop/utility.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "base/guc.h"
 #include "scan/scan_internal.h"
 
 /* How deep we are in ALTER TABLE commands. */
@@ -40,25 +45,113 @@ bool		kv_scan_copy_is_next = false;
 
 ProcessUtility_hook_type kv_scan_next_process_utility = NULL;
 
-/* Tells whether the query's text begins with a prefix. */
-static bool
-query_begins_with(const char *prefix)
+/* Returns the table permitted to a query, which uses up the permit. */
+Oid
+kv_scan_take_permit(const char *query_string)
 {
-	const char *text = kv_scan_planning.query_string;
-
-	return text == NULL || strncmp(text, prefix, strlen(prefix)) == 0;
+	if (likely(kv_guc_scan_permit.query == NULL) || query_string == NULL ||
+		strcmp(query_string, kv_guc_scan_permit.query) != 0)
+		return InvalidOid;
+	kv_guc_scan_permit.query = NULL;
+	return kv_guc_scan_permit.table;
 }
 
-/* Tells whether the query being planned is one of core's own that may scan. */
-bool
-kv_scan_is_exempt(void)
+/* Returns the relation that the query names: of a partition that it reaches through its table, the table. */
+static Oid
+named_relation(PlannerInfo *root, const RelOptInfo *rel)
 {
+	Index		rti = rel->relid;
+
+	while (root->append_rel_array != NULL && root->append_rel_array[rti] != NULL)
+	{
+		Index		parent = root->append_rel_array[rti]->parent_relid;
+
+		if (planner_rt_fetch(parent, root)->rtekind != RTE_RELATION)
+			break;				/* an arm of UNION ALL */
+		rti = parent;
+	}
+	return planner_rt_fetch(rti, root)->relid;
+}
+
+/* Returns the name of a relation as core writes it in these queries (quoteRelationName in ri_triggers.c). */
+static char *
+name_in_text(Oid relid)
+{
+	const char *part[] = {get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid)};
+	StringInfoData name;
+
+	initStringInfo(&name);
+	for (int i = 0; i < lengthof(part); i++)
+	{
+		appendStringInfoString(&name, i > 0 ? ".\"" : "\"");
+		for (const char *c = part[i] ? part[i] : ""; *c != '\0'; c++)
+		{
+			if (*c == '"')
+				appendStringInfoChar(&name, '"');
+			appendStringInfoChar(&name, *c);
+		}
+		appendStringInfoChar(&name, '"');
+	}
+	return name.data;
+}
+
+/* Steps over a word of a text; false if something else stands there. */
+static bool
+skip(const char **text, const char *word)
+{
+	size_t		length = strlen(word);
+
+	if (strncmp(*text, word, length) != 0)
+		return false;
+	*text += length;
+	return true;
+}
+
+/* Tells whether the text is that of a check or action of a foreign key, on a relation. */
+static bool
+is_foreign_key_text(const char *text, const char *name)
+{
+	bool		select = skip(&text, "SELECT 1 FROM ");
+	bool		update = !select && skip(&text, "UPDATE ");
+
+	if (!select && !update && !skip(&text, "DELETE FROM "))
+		return false;
+	(void) skip(&text, "ONLY ");
+	if (!skip(&text, name))
+		return false;
+	if (update)
+		return skip(&text, " SET \"");
+	if (select && !skip(&text, " x"))
+		return false;
+	return skip(&text, " WHERE ") && (skip(&text, "$1") || (select && skip(&text, "\"")));
+}
+
+/* Tells whether the text is that of a check of a whole table, or of a partition, with a relation on either side. */
+static bool
+is_table_check_text(const char *text, const char *name)
+{
+	return skip(&text, "SELECT fk.") &&
+		(strstr(text, psprintf(" %s fk ", name)) != NULL || strstr(text, psprintf(" %s pk ", name)) != NULL);
+}
+
+/* Tells whether the query being planned is one of core's or our own that may read all of a relation. */
+bool
+kv_scan_is_exempt(PlannerInfo *root, const RelOptInfo *rel)
+{
+	const char *text = kv_scan_planning.query_string;
+	Oid			relid;
+
 	if (am_walsender || kv_scan_planning.is_copy)
 		return true;
+	if (!InNoForceRLSOperation() && alter_table_depth == 0 && !OidIsValid(kv_scan_planning.permitted))
+		return false;
+
+	relid = named_relation(root, rel);
+	if (relid == kv_scan_planning.permitted)
+		return true;
 	if (InNoForceRLSOperation())
-		return query_begins_with("SELECT 1 FROM ") || query_begins_with("DELETE FROM ") ||
-			query_begins_with("UPDATE ");
-	return alter_table_depth > 0 && query_begins_with("SELECT fk.");
+		return text == NULL || is_foreign_key_text(text, name_in_text(relid));
+	return alter_table_depth > 0 && (text == NULL || is_table_check_text(text, name_in_text(relid)));
 }
 
 /* Returns the columns that COPY of a table gives: all that are not generated, or those that it names. */

@@ -64,7 +64,7 @@ struct KvWriter
 	Oid		   *index_oid;
 	IndexInfo **index_info;
 	int			primary;		/* which of them is the primary key */
-	List	   *arbiter;		/* the OID of the primary key */
+	List	   *arbiter;		/* OIDs of the primary key and of unique indexes over the same columns */
 	bool		further_unique; /* there are other unique or exclusion constraints */
 	ExprState **defaults;		/* by attribute of the leaf; NULL: there are no further columns */
 	LockTupleMode replace_lock;

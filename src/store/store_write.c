@@ -5,9 +5,9 @@
  * The order of steps is that of ExecInsert, ExecUpdate and ExecDelete in
  * core's nodeModifyTable.c: BEFORE triggers, generated columns, constraints,
  * the row, its index entries, AFTER triggers.  Rows are inserted
- * speculatively with the primary key as arbiter, as ON CONFLICT does; the
- * check for a conflict that comes before is the search that the caller has
- * made.
+ * speculatively, as ON CONFLICT does, with the primary key as arbiter, and
+ * any other index that is unique over the same columns; the check for a
+ * conflict that comes before is the search that the caller has made.
  *
  * The partition constraint is checked only where a BEFORE trigger may have
  * changed the key: kv_table_route gave the leaf otherwise.
@@ -124,8 +124,14 @@ complete_row(KvWriter *writer, CmdType command, bool changed_by_trigger)
 		ExecComputeStoredGenerated(writer->target, writer->estate, writer->next, command);
 	if (constraints && (changed_by_trigger || !writer->leaf->only_own_constraints))
 		ExecConstraints(writer->target, writer->next, writer->estate);
-	if (changed_by_trigger && writer->heap->rd_rel->relispartition)
-		ExecPartitionCheck(writer->target, writer->next, writer->estate, true);
+	if (changed_by_trigger && writer->heap->rd_rel->relispartition &&
+		!ExecPartitionCheck(writer->target, writer->next, writer->estate, false))
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("item of table \"%s\" was moved to another partition by a trigger",
+						RelationGetRelationName(writer->root_heap)),
+				 errdetail("A BEFORE trigger changed the partition key."),
+				 errhint("Let the trigger keep the partition key, or write with UPDATE, which moves the row.")));
 }
 
 /* Tells whether a trigger gave the row to be inserted another key than the one that was looked for. */
@@ -305,6 +311,7 @@ kv_writer_reserve(KvWriter *writer)
 	ItemPointerData tid;
 	bool		conflict = false;
 	List	   *conflicts;
+	ListCell   *cell;
 
 	/* a key that no row can have stays absent by itself */
 	if (long_entry_size(writer, writer->key) > KV_COMPAT_BT_MAX_ITEM_SIZE)
@@ -319,7 +326,9 @@ kv_writer_reserve(KvWriter *writer)
 	/* of another unique index it may be a duplicate: the row will not stay */
 	conflicts = kv_compat_insert_index_tuples(writer->target, writer->next, writer->estate,
 											  false, true, &conflict, NIL);
-	conflict = list_member_oid(conflicts, linitial_oid(writer->arbiter));
+	conflict = false;
+	foreach(cell, writer->arbiter)
+		conflict |= list_member_oid(conflicts, lfirst_oid(cell));
 	list_free(conflicts);
 	writer->wrote = true;
 

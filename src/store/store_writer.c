@@ -226,7 +226,33 @@ prepare_defaults(KvWriter *writer)
 	}
 }
 
-/* Describes the indexes of the leaf and finds the primary key among them. */
+/*
+ * Tells whether an index is unique over just the columns of the primary key.
+ *
+ * REINDEX CONCURRENTLY keeps two of the primary key for a while, each of which
+ * an insert may find taken first.
+ */
+static bool
+is_key_index(const KvWriter *writer, int number)
+{
+	Relation	index = writer->target->ri_IndexRelationDescs[number];
+	Relation	primary = writer->target->ri_IndexRelationDescs[writer->primary];
+	IndexInfo  *info = writer->index_info[number];
+	IndexInfo  *primary_info = writer->index_info[writer->primary];
+	int			count = primary_info->ii_NumIndexKeyAttrs;
+
+	if (!info->ii_Unique || info->ii_ExclusionOps || info->ii_Expressions || info->ii_Predicate ||
+		!index->rd_index->indimmediate || info->ii_NumIndexKeyAttrs != count)
+		return false;
+	for (int i = 0; i < count; i++)
+		if (info->ii_IndexAttrNumbers[i] != primary_info->ii_IndexAttrNumbers[i] ||
+			index->rd_indcollation[i] != primary->rd_indcollation[i] ||
+			index->rd_opfamily[i] != primary->rd_opfamily[i])
+			return false;
+	return true;
+}
+
+/* Describes the indexes of the leaf and finds the primary key, and what is unique like it, among them. */
 static void
 prepare_indexes(KvWriter *writer)
 {
@@ -244,8 +270,6 @@ prepare_indexes(KvWriter *writer)
 		writer->index_oid[i] = RelationGetRelid(index);
 		if (RelationGetRelid(index) == writer->leaf->primary_index)
 			writer->primary = i;
-		else if (writer->index_info[i]->ii_Unique || writer->index_info[i]->ii_ExclusionOps)
-			writer->further_unique = true;
 		/* other access methods keep pointers of a statement's life */
 		if (index->rd_rel->relam != BTREE_AM_OID)
 			writer->keepable = false;
@@ -253,7 +277,13 @@ prepare_indexes(KvWriter *writer)
 
 	if (writer->primary < 0)
 		elog(ERROR, "index %u is not an index of relation %u", writer->leaf->primary_index, writer->leaf_relid);
-	writer->arbiter = list_make1_oid(writer->leaf->primary_index);
+	for (int i = 0; i < writer->index_count; i++)
+	{
+		if (i == writer->primary || is_key_index(writer, i))
+			writer->arbiter = lappend_oid(writer->arbiter, writer->index_oid[i]);
+		if (i != writer->primary && (writer->index_info[i]->ii_Unique || writer->index_info[i]->ii_ExclusionOps))
+			writer->further_unique = true;
+	}
 }
 
 /* Builds a writer for a leaf that is open and locked. */
