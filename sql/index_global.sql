@@ -9,7 +9,7 @@ SELECT kv.create_global_index('index_global', 'ig_tag', 'tag', 'sk', partition_k
 -- what they are made of
 SELECT attname, format_type(atttypid, NULL), attnotnull FROM pg_attribute WHERE attrelid = 'ig_status'::regclass AND attnum > 0 ORDER BY attnum;
 SELECT pg_get_partkeydef('ig_status'::regclass), (SELECT count(*) FROM pg_inherits WHERE inhparent = 'ig_status'::regclass);
-SELECT conrelid::regclass, pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'p' AND conrelid::regclass::text IN ('ig_status', 'ig_owner', 'ig_inverted', 'ig_tag') ORDER BY 1::text COLLATE "C";
+SELECT conrelid::regclass, pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'p' AND conrelid::regclass::text IN ('ig_status', 'ig_owner', 'ig_inverted', 'ig_tag') ORDER BY conrelid::regclass::text COLLATE "C";
 SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid IN ('index_global'::regclass, 'ig_status'::regclass, 'ig_tag'::regclass) ORDER BY 1, 2;
 SELECT index_name, kind, partition_key, partition_key_type, sort_key, sort_key_type, projection, include, state, detail, pending, last_error
 	FROM kv.indexes WHERE table_name = 'index_global'::regclass ORDER BY 1;
