@@ -43,7 +43,7 @@ SELECT bg_try($$kv.batch_get_item('{"bg_n": {"Keys": [{"n": 1}]}, "public.bg_n":
 
 -- 16 MB are an answer; what is beyond comes as unprocessed, in the shape of a request.
 SELECT kv.create_table('bg_large', 'pk', partitions => 2);
-SELECT count(kv.put_item('bg_large', jsonb_build_object('pk', 'k' || n, 'body', (SELECT string_agg(md5(n || '-' || i), '') FROM generate_series(1, 12500) i))))
+SELECT count(kv.put_item('bg_large', jsonb_build_object('pk', 'k' || n, 'body', repeat('x', 400000))))
 	FROM generate_series(1, 45) n;
 CREATE FUNCTION bg_walk(OUT first_round int, OUT rounds int, OUT items int, OUT different int, OUT projections int) LANGUAGE plpgsql AS $$
 DECLARE

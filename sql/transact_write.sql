@@ -144,6 +144,13 @@ SELECT kv.transact_write_items('[{"Delete": {"TableName": "tw", "Key": {"pk": "t
 COMMIT;
 SELECT sk, item FROM tw WHERE pk = 't' ORDER BY sk;
 
+-- A transaction of many calls does not fill the lock table.
+BEGIN;
+SELECT count(kv.transact_write_items((SELECT jsonb_agg(jsonb_build_object('Put', jsonb_build_object('TableName', 'tw', 'Item', jsonb_build_object('pk', 'call' || c, 'sk', n::text))))
+	FROM generate_series(1, 100) n))) FROM generate_series(1, 150) c;
+SELECT count(*) <= 100 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid();
+ROLLBACK;
+
 -- A key that fits no index entry is absent for good.
 SELECT tw_try($$kv.transact_write_items(jsonb_build_array(jsonb_build_object('ConditionCheck', jsonb_build_object('TableName', 'tw', 'ConditionExpression', 'attribute_not_exists(pk)', 'Key',
 	jsonb_build_object('pk', (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 64) i), 'sk', (SELECT string_agg(md5(i::text), '') FROM generate_series(65, 96) i))))))$$);

@@ -92,6 +92,7 @@ read_write(Batch *batch, KvTable *table, const JsonbValue *value)
 	}
 
 	key->table = table;
+	key->verb = batch->context.verb;
 	key->leaf = kv_table_route(table, write->key[0]);
 	memcpy(key->key, write->key, sizeof(key->key));
 	key->number = batch->count++;
@@ -168,7 +169,7 @@ write_rows(Batch *batch)
 			target = kv_target_open(key->table, key->leaf, write->through_policy);
 		}
 		batch->context.number = key->number + 1;
-		batch->context.verb = write_members[write->verb == KV_VERB_PUT ? PUT_REQUEST : DELETE_REQUEST].name;
+		batch->context.verb = key->verb;
 		kv_write_execute(write, target);
 	}
 	kv_target_close(target);
@@ -187,7 +188,7 @@ kv_operation_batch_write(Jsonb *request)
 	read_request(batch, request);
 	kv_request_context_pop(&batch->context);
 	kv_request_sort(batch->key, batch->count, "writes");
-	kv_request_lock(batch->key, batch->count);
+	kv_request_lock(batch->key, batch->count, "write");
 	write_rows(batch);
 	kv_request_unlock(batch->key, batch->count);
 	return kv_json_wrap("UnprocessedItems", kv_json_empty_object());

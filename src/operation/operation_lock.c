@@ -11,20 +11,31 @@
  *
  * Once all is written the rows that were written or locked, and the entries
  * by which absent keys are kept absent, hold until the transaction commits,
- * against plain SQL too.  The locks on keys are released then, so that a
- * transaction of many calls does not fill the lock table.  Where a policy
- * applies to the caller an absent key has no such entry, and a transaction
- * keeps the lock to its end.
+ * against plain SQL too.  The locks on keys are kept all the same, because
+ * whoever waits for a key's lock holds no rows as yet, which makes deadlocks
+ * of transactions of several calls rarer.  But a transaction of very many
+ * calls must not fill the lock table: it keeps only so many, and releases
+ * those of further calls when they are done.  Where a policy applies to the
+ * caller an absent key has no entry, and a transaction keeps the lock in any
+ * case.
  */
 #include "postgres.h"
 
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
+#include "storage/proc.h"
 #include "utils/fmgrprotos.h"
 
 #include "base/compat.h"
 #include "operation/operation_request.h"
+
+/* How many locks a transaction keeps when the calls that took them are done. */
+#define KV_MAX_KEPT_LOCKS 100
+
+/* The transaction that keeps locks, and how many. */
+static LocalTransactionId keeper = InvalidLocalTransactionId;
+static int	kept_count = 0;
 
 /* Returns the hash of a key value; equal numbers have one whatever their scale. */
 static uint64
@@ -70,9 +81,10 @@ describe_lock(const KvRequestKey *key, LOCKTAG *tag)
 
 /* Locks keys. */
 void
-kv_request_lock(KvRequestKey *keys, int count)
+kv_request_lock(KvRequestKey *keys, int count, const char *what)
 {
 	KvRequestKey **sorted = palloc(sizeof(KvRequestKey *) * count);
+	KvRequestContext context;
 
 	for (int i = 0; i < count; i++)
 	{
@@ -81,20 +93,35 @@ kv_request_lock(KvRequestKey *keys, int count)
 	}
 	qsort(sorted, count, sizeof(KvRequestKey *), compare_hashes);
 
+	kv_request_context_push(&context, what);
 	for (int i = 0; i < count; i++)
 	{
 		LOCKTAG		tag;
 		LOCKMODE	mode = describe_lock(sorted[i], &tag);
 
+		context.number = sorted[i]->number + 1;
+		context.verb = sorted[i]->verb;
 		(void) LockAcquire(&tag, mode, false, false);
 	}
+	kv_request_context_pop(&context);
 	pfree(sorted);
 }
 
-/* Releases the locks that rows and index entries have taken over from. */
+/* Releases the locks that rows and index entries have taken over from, unless the transaction may keep them. */
 void
 kv_request_unlock(const KvRequestKey *keys, int count)
 {
+	if (keeper != kv_compat_my_lxid())
+	{
+		keeper = kv_compat_my_lxid();
+		kept_count = 0;
+	}
+	if (kept_count + count <= KV_MAX_KEPT_LOCKS)
+	{
+		kept_count += count;
+		return;
+	}
+
 	for (int i = 0; i < count; i++)
 	{
 		LOCKTAG		tag;

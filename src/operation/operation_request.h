@@ -101,9 +101,10 @@ typedef struct KvRequestKey
 	int			leaf;
 	Datum		key[KV_MAX_KEYS];
 	int			number;			/* of the part, from 0 */
+	const char *verb;			/* of the part, for messages; NULL: there is only one */
 	uint64		hash;			/* that stands for the key in the lock table; filled by kv_request_lock */
 	bool		shared;			/* the lock is for looking only */
-	bool		keep;			/* kv_request_unlock leaves the lock to the end of the transaction */
+	bool		keep;			/* the lock stays to the end of the transaction in any case */
 } KvRequestKey;
 
 /* Tells whether two keys lie in one leaf. */
@@ -135,12 +136,13 @@ extern void kv_request_read_items(const KvRequestKey *keys, int count, KvTakeIte
 #define KV_LOCK_TOKEN	0x6B77	/* a client request token */
 
 /*
- * Locks keys, whether their rows are there or not, in one order.  An error
- * releases the locks with all others of the subtransaction.
+ * Locks keys, whether their rows are there or not, in one order; what names
+ * the parts in messages.  An error releases the locks with all others of the
+ * subtransaction.
  */
-extern void kv_request_lock(KvRequestKey *keys, int count);
+extern void kv_request_lock(KvRequestKey *keys, int count, const char *what);
 
-/* Releases the locks that rows and index entries have taken over from. */
+/* Releases the locks that rows and index entries have taken over from, unless the transaction may keep them. */
 extern void kv_request_unlock(const KvRequestKey *keys, int count);
 
 #endif							/* KV_OPERATION_OPERATION_REQUEST_H */

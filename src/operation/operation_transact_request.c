@@ -184,6 +184,7 @@ read_action(Reader *reader, const JsonbValue *value)
 	key->table = action->write.table;
 	key->leaf = action->leaf;
 	memcpy(key->key, action->write.key, sizeof(key->key));
+	key->verb = action->name;
 	key->shared = verb == KV_VERB_CHECK;
 	key->keep = action->write.through_policy;
 	key->number = transaction->count++;

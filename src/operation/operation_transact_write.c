@@ -306,7 +306,7 @@ run(Jsonb *request, text *token)
 
 	if (transaction->token && !kv_token_claim(transaction->token, transaction->content))
 		return;
-	kv_request_lock(transaction->key, transaction->count);
+	kv_request_lock(transaction->key, transaction->count, "action");
 	judge_all(transaction);
 	write_all(transaction);
 	kv_request_unlock(transaction->key, transaction->count);
