@@ -55,6 +55,13 @@ copied	2	{"a": 1}
 BEGIN;
 SELECT kv.put_item('messages', '{"pk": "never", "sk": "1"}');
 ROLLBACK;
+-- Absent keys that are checked, kept absent, deleted, and written after all.
+BEGIN;
+SELECT kv.transact_write_items('[{"ConditionCheck": {"TableName": "messages", "Key": {"pk": "absent", "sk": "1"}, "ConditionExpression": "attribute_not_exists(pk)"}},
+	{"Delete": {"TableName": "messages", "Key": {"pk": "absent", "sk": "2"}}}, {"Put": {"TableName": "messages", "Item": {"pk": "absent", "sk": "3"}}}]');
+SELECT kv.put_item('messages', '{"pk": "absent", "sk": "1"}');
+COMMIT;
+SELECT kv.transact_write_items('[{"ConditionCheck": {"TableName": "messages", "Key": {"pk": "absent", "sk": "2"}, "ConditionExpression": "attribute_not_exists(pk)"}}]');
 END
 	$publisher->wait_for_catchup('everything');
 	same_lines(contents($subscriber), contents($publisher), "$how: changes follow");
