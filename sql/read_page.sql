@@ -115,6 +115,13 @@ SELECT p, c, count, consumed_capacity
 FROM unnest('{0, 1, 2}'::int[]) p, unnest('{true, false}'::bool[]) c,
 	kv.query_page('read_page_units', 'pk = :p', jsonb_build_object(':p', p::text), consistent_read => c)
 ORDER BY p, c DESC;
+-- Counting returns no items, and goes with filters, limits and continuation as a page of items does.
+SELECT * FROM kv.query_page('read_page_units', 'pk = :p', '{":p": "1"}', count_only => true);
+SELECT * FROM kv.query_page('read_page_units', 'pk = :p', '{":p": "2", ":n": 2041}', filter => 'size(b) > :n', count_only => true);
+SELECT * FROM kv.query_page('read_page_units', 'pk = :p', '{":p": "1"}', page_size => 1, count_only => true);
+SELECT items, count, scanned_count, last_evaluated_key FROM kv.scan_page('read_page_units', count_only => true);
+SELECT * FROM kv.query_page('read_page_units', 'pk = :p', '{":p": "1"}', projection => 'b', count_only => true);
+SELECT * FROM kv.scan_page('read_page_units', projection => 'b', count_only => true);
 SELECT kv.drop_table('read_page_units');
 
 -- number keys: a start key may be written in any way

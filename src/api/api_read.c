@@ -198,6 +198,7 @@ page_row(FunctionCallInfo fcinfo, const KvReadRequest *request)
 
 	kv_operation_page(request, &page);
 	values[0] = JsonbPGetDatum(page.items);
+	nulls[0] = page.items == NULL;
 	values[1] = Int32GetDatum(page.count);
 	values[2] = Int32GetDatum(page.scanned_count);
 	values[3] = JsonbPGetDatum(page.last_evaluated_key);
@@ -206,7 +207,7 @@ page_row(FunctionCallInfo fcinfo, const KvReadRequest *request)
 	return HeapTupleGetDatum(heap_form_tuple(page_row_type(fcinfo), values, nulls));
 }
 
-/* kv.query_page(as kv.query, page_size) returns one row */
+/* kv.query_page(as kv.query, page_size, count_only) returns one row */
 Datum
 kv_query_page_sql(PG_FUNCTION_ARGS)
 {
@@ -214,10 +215,11 @@ kv_query_page_sql(PG_FUNCTION_ARGS)
 
 	query_arguments(fcinfo, &arguments);
 	arguments.request.page_size = int_argument(fcinfo, 11, &arguments.page_size);
+	arguments.request.count_only = bool_argument(fcinfo, 12, false);
 	return page_row(fcinfo, &arguments.request);
 }
 
-/* kv.scan_page(as kv.scan, page_size) returns one row */
+/* kv.scan_page(as kv.scan, page_size, count_only) returns one row */
 Datum
 kv_scan_page_sql(PG_FUNCTION_ARGS)
 {
@@ -225,5 +227,6 @@ kv_scan_page_sql(PG_FUNCTION_ARGS)
 
 	scan_arguments(fcinfo, &arguments);
 	arguments.request.page_size = int_argument(fcinfo, 11, &arguments.page_size);
+	arguments.request.count_only = bool_argument(fcinfo, 12, false);
 	return page_row(fcinfo, &arguments.request);
 }

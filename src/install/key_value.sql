@@ -371,11 +371,11 @@ CREATE FUNCTION kv.query_page(table_name regclass, key_condition text, attribute
 							  attribute_names jsonb = NULL, index text = NULL, filter text = NULL,
 							  projection text = NULL, scan_forward bool = true, max_items int = NULL,
 							  exclusive_start_key jsonb = NULL, consistent_read bool = false,
-							  page_size int = NULL,
+							  page_size int = NULL, count_only bool = false,
 							  OUT items jsonb, OUT count int, OUT scanned_count int,
 							  OUT last_evaluated_key jsonb, OUT consumed_capacity numeric) RETURNS record
 	AS 'MODULE_PATHNAME', 'kv_query_page_sql' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION kv.query_page(regclass, text, jsonb, jsonb, text, text, text, bool, int, jsonb, bool, int) IS 'one page of a query, and the key to continue behind';
+COMMENT ON FUNCTION kv.query_page(regclass, text, jsonb, jsonb, text, text, text, bool, int, jsonb, bool, int, bool) IS 'one page of a query, and the key to continue behind';
 
 CREATE FUNCTION kv.scan(table_name regclass, filter text = NULL, attribute_values jsonb = NULL,
 						attribute_names jsonb = NULL, index text = NULL, projection text = NULL,
@@ -388,10 +388,11 @@ CREATE FUNCTION kv.scan_page(table_name regclass, filter text = NULL, attribute_
 							 attribute_names jsonb = NULL, index text = NULL, projection text = NULL,
 							 max_items int = NULL, exclusive_start_key jsonb = NULL, consistent_read bool = false,
 							 segment int = NULL, total_segments int = NULL, page_size int = NULL,
+							 count_only bool = false,
 							 OUT items jsonb, OUT count int, OUT scanned_count int,
 							 OUT last_evaluated_key jsonb, OUT consumed_capacity numeric) RETURNS record
 	AS 'MODULE_PATHNAME', 'kv_scan_page_sql' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION kv.scan_page(regclass, text, jsonb, jsonb, text, text, int, jsonb, bool, int, int, int) IS 'one page of a scan, and the key to continue behind';
+COMMENT ON FUNCTION kv.scan_page(regclass, text, jsonb, jsonb, text, text, int, jsonb, bool, int, int, int, bool) IS 'one page of a scan, and the key to continue behind';
 
 
 CREATE FUNCTION kv.put_item(table_name regclass, item jsonb, condition text = NULL,

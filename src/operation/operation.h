@@ -54,6 +54,7 @@ typedef struct KvReadRequest
 	Jsonb	   *exclusive_start_key;
 	bool		consistent_read;
 	int32	   *page_size;		/* bounds the items read */
+	bool		count_only;		/* of a page: count the items, return none (Select COUNT) */
 	int32	   *segment;		/* of a scan; both or none */
 	int32	   *total_segments;
 } KvReadRequest;
@@ -77,14 +78,18 @@ extern void kv_read_end(KvRead *read);
 
 typedef struct KvPage
 {
-	Jsonb	   *items;			/* an array */
-	int32		count;			/* items returned */
+	Jsonb	   *items;			/* an array; NULL with count_only */
+	int32		count;			/* items that pass the filter */
 	int32		scanned_count;	/* items read, before the filter */
 	Jsonb	   *last_evaluated_key; /* NULL: the end was seen */
 	Numeric		consumed_capacity;	/* read units */
 } KvPage;
 
-/* Reads one page: at most page_size items and KV_MAX_PAGE_BYTES read; the item that passes the limit is included. */
+/*
+ * Reads one page: at most page_size items and KV_MAX_PAGE_BYTES read; the item
+ * that passes the limit is included.  Error KV007 for count_only with a
+ * projection.
+ */
 extern void kv_operation_page(const KvReadRequest *request, KvPage *page);
 
 /* --- operation_put.c, operation_update.c, operation_delete.c: writes of one item --- */

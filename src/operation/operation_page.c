@@ -7,7 +7,8 @@
  * only a read that met the end has none.
  *
  * Source of the rules: DynamoDB Developer Guide, "Paginating table query
- * results" and "Read and write operations" (capacity).
+ * results" and "Read and write operations" (capacity); API reference, Query,
+ * Select (a count goes with no projection).
  */
 #include "postgres.h"
 
@@ -15,6 +16,7 @@
 #include "utils/fmgrprotos.h"
 
 #include "base/compat.h"
+#include "base/errors.h"
 #include "operation/operation_json.h"
 #include "operation/operation_read.h"
 
@@ -54,13 +56,20 @@ read_units(int64 bytes, bool consistent_read)
 void
 kv_operation_page(const KvReadRequest *request, KvPage *page)
 {
-	KvRead	   *read = kv_read_begin(request);
+	KvRead	   *read;
 	int64		page_size = request->page_size ? *request->page_size : PG_INT64_MAX;
 	int64		max_items = request->max_items ? *request->max_items : PG_INT64_MAX;
 	int64		bytes = 0;
 	ItemList	list;
 	KvItemView	view;
 
+	if (request->count_only && request->projection)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("count_only does not go with a projection"),
+				 errhint("Leave one of the two out.")));
+
+	read = kv_read_begin(request);
 	list.count = 0;
 	list.capacity = 32;
 	list.item = palloc(sizeof(Jsonb *) * list.capacity);
@@ -71,9 +80,13 @@ kv_operation_page(const KvReadRequest *request, KvPage *page)
 		page->scanned_count++;
 		bytes += kv_item_size(&view);
 		if (kv_read_passes(read, &view))
-			append_item(&list, kv_read_result(read, &view));
+		{
+			page->count++;
+			if (!request->count_only)
+				append_item(&list, kv_read_result(read, &view));
+		}
 
-		if (page->scanned_count >= page_size || list.count >= max_items || bytes > KV_MAX_PAGE_BYTES)
+		if (page->scanned_count >= page_size || page->count >= max_items || bytes > KV_MAX_PAGE_BYTES)
 		{
 			page->last_evaluated_key = kv_key_to_json(view.schema, view.key);
 			break;
@@ -81,7 +94,7 @@ kv_operation_page(const KvReadRequest *request, KvPage *page)
 	}
 	kv_read_end(read);
 
-	page->items = kv_json_array(list.item, list.count);
-	page->count = list.count;
+	if (!request->count_only)
+		page->items = kv_json_array(list.item, list.count);
 	page->consumed_capacity = read_units(bytes, request->consistent_read);
 }

@@ -37,7 +37,7 @@ SELECT set_eq(
 	('query_page', 'table_name regclass, key_condition text, attribute_values jsonb DEFAULT NULL::jsonb, attribute_names jsonb DEFAULT NULL::jsonb, '
 		'index text DEFAULT NULL::text, filter text DEFAULT NULL::text, projection text DEFAULT NULL::text, scan_forward boolean DEFAULT true, '
 		'max_items integer DEFAULT NULL::integer, exclusive_start_key jsonb DEFAULT NULL::jsonb, consistent_read boolean DEFAULT false, '
-		'page_size integer DEFAULT NULL::integer, OUT items jsonb, OUT count integer, OUT scanned_count integer, '
+		'page_size integer DEFAULT NULL::integer, count_only boolean DEFAULT false, OUT items jsonb, OUT count integer, OUT scanned_count integer, '
 		'OUT last_evaluated_key jsonb, OUT consumed_capacity numeric', 'record'),
 	('scan', 'table_name regclass, filter text DEFAULT NULL::text, attribute_values jsonb DEFAULT NULL::jsonb, attribute_names jsonb DEFAULT NULL::jsonb, '
 		'index text DEFAULT NULL::text, projection text DEFAULT NULL::text, max_items integer DEFAULT NULL::integer, '
@@ -46,7 +46,7 @@ SELECT set_eq(
 	('scan_page', 'table_name regclass, filter text DEFAULT NULL::text, attribute_values jsonb DEFAULT NULL::jsonb, attribute_names jsonb DEFAULT NULL::jsonb, '
 		'index text DEFAULT NULL::text, projection text DEFAULT NULL::text, max_items integer DEFAULT NULL::integer, '
 		'exclusive_start_key jsonb DEFAULT NULL::jsonb, consistent_read boolean DEFAULT false, segment integer DEFAULT NULL::integer, '
-		'total_segments integer DEFAULT NULL::integer, page_size integer DEFAULT NULL::integer, OUT items jsonb, OUT count integer, '
+		'total_segments integer DEFAULT NULL::integer, page_size integer DEFAULT NULL::integer, count_only boolean DEFAULT false, OUT items jsonb, OUT count integer, '
 		'OUT scanned_count integer, OUT last_evaluated_key jsonb, OUT consumed_capacity numeric', 'record'),
 	('create_global_index', 'table_name regclass, index_name text, partition_key text, sort_key text DEFAULT NULL::text, '
 		'partition_key_type text DEFAULT NULL::text, sort_key_type text DEFAULT NULL::text, projection text DEFAULT ''ALL''::text, '
