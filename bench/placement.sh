@@ -24,7 +24,8 @@ shapes=${*:-rr:1 rr:3 rr:10 rr:50 rr:500 rr:5000 shuffled:3 shuffled:10 shuffled
 	rr:3:100 rr:50:100 rr:3:1000 rr:50:1000 rr:10:20000 rr:3:240:copy rr:50:240:copy shuffled:50:240:copy key:50:240:copy
 	rr:10:240:grow rr:50:240:grow rr:50:240:churn}
 
-run() { psql -X -q -At -v ON_ERROR_STOP=1 "$@"; }
+# Loading updates and deletes by scan.
+run() { PGOPTIONS="-c key_value.allow_scan=on" psql -X -q -At -v ON_ERROR_STOP=1 "$@"; }
 
 # Fills kv_bench.source with (pk, sk, item) in the order of arrival.
 make_source()
@@ -105,7 +106,6 @@ measure()
 {
 	local relation=$1 per_page=$2
 	run -F ' ' <<SQL
-SET key_value.allow_scan = on;
 WITH item AS (
 	SELECT pk, tableoid::text || (ctid::text::point)[0] AS page, row_number() OVER (PARTITION BY pk ORDER BY sk DESC) AS place
 	FROM kv_bench.$relation),

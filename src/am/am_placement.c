@@ -27,7 +27,7 @@
  * a free share of 0.2 a page can be at most half as much as a collection has
  * already, which makes nine pages for 50 items.  The budget is where the middle
  * lies: it binds only in such lockstep, in sizes between those measured below
- * the heap is up to 1.5 times a plain one.
+ * the heap is up to 1.6 times a plain one.
  *
  * Locks: none held on return.  The choice is a hint that heap checks.
  *
@@ -49,7 +49,7 @@
 #define GROWTH 2.0
 
 /* Free shares of the heap up to which it may grow by pages that are not filled yet, and pages that do not count. */
-#define APPEND_BUDGET 0.30
+#define APPEND_BUDGET 0.36
 #define INSERT_BUDGET 0.2
 #define FREE_SLACK_PAGES 2
 
@@ -188,7 +188,8 @@ overflow_wish(Relation relation, BlockNumber full, HeapTuple row, const KvAmTarg
 	sharers = (int) (capacity / growth);
 	if (sharers <= 1)
 		return MaxHeapTupleSize - EMPTY_TOLERANCE;
-	return MaxHeapTupleSize - (Size) ((sharers - 1) * row_bytes);
+	/* The map rounds what there is down and what is wanted up. */
+	return MaxHeapTupleSize - (Size) ((sharers - 1) * row_bytes) - 2 * FSM_STEP;
 }
 
 /* Chooses a page for a collection whose page, full, has no room. */
@@ -237,8 +238,8 @@ choose_near(Relation relation, TupleTableSlot *slot, HeapTuple row, KvAmProbe *p
 			return;
 		}
 	}
-	/* More pages than doubling its part of a page each time would make. */
-	scattered = count > log2(Max(probe->entries, 1));
+	/* Growing by doubling makes log2(n + 1) pages. */
+	scattered = count > log2(probe->entries + 1) + 1;
 	choose_overflow(relation, own, own_space, row, probe->at_end, scattered, needed, target);
 }
 
