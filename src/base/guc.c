@@ -18,6 +18,7 @@ int			kv_guc_workers = 4;
 int			kv_guc_naptime = 10000;
 int			kv_guc_worker_idle_timeout = 300000;
 int			kv_guc_apply_interval = 5;
+char	   *kv_guc_dynamodb_schema = NULL;
 
 /* Drops cached plans: those made under the other value read everything, or were chosen where that was forbidden. */
 static void
@@ -100,5 +101,15 @@ kv_guc_define(void)
 							NULL, NULL, NULL);
 
 	define_worker_settings();
+
+	DefineCustomStringVariable("key_value.dynamodb_schema",
+							   "Names the schema in which kv.dynamodb() finds and creates tables.",
+							   NULL,
+							   &kv_guc_dynamodb_schema,
+							   "public",
+							   PGC_USERSET,
+							   0,
+							   NULL, NULL, NULL);
+
 	MarkGUCPrefixReserved("key_value");
 }

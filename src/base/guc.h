@@ -40,6 +40,9 @@ extern int	kv_guc_worker_idle_timeout;
 /* key_value.apply_interval: how many ms lie between the beginnings of two rounds of a worker, at least. */
 extern int	kv_guc_apply_interval;
 
+/* key_value.dynamodb_schema: where the tables of kv.dynamodb() lie. */
+extern char *kv_guc_dynamodb_schema;
+
 /* Defines the settings; called once from _PG_init. */
 extern void kv_guc_define(void);
 

@@ -126,7 +126,11 @@ SELECT c.oid::pg_catalog.regclass AS table_name,
 	CASE c.relkind WHEN 'r' THEN 1
 		ELSE (SELECT pg_catalog.count(*)::pg_catalog.int4 FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid)
 		END AS partitions,
-	pg_catalog.pg_get_userbyid(c.relowner) AS owner
+	pg_catalog.pg_get_userbyid(c.relowner) AS owner,
+	CASE WHEN c.relname ~ '~[0-9a-f]{16}$'
+		THEN COALESCE(pg_catalog.substring(pg_catalog.obj_description(c.oid, 'pg_class'), '^DynamoDB table ([a-zA-Z0-9_.-]+)'),
+			c.relname::pg_catalog.text)
+		ELSE c.relname::pg_catalog.text END AS dynamodb_name
 FROM pg_catalog.pg_class c
 	JOIN pg_catalog.pg_index i ON i.indrelid = c.oid AND i.indisprimary AND i.indisvalid AND i.indnkeyatts <= 2
 	JOIN pg_catalog.pg_attribute pk ON pk.attrelid = c.oid AND pk.attnum = i.indkey[0]
@@ -157,6 +161,7 @@ COMMENT ON COLUMN kv.tables.sort_key IS 'name of the sort key attribute; NULL if
 COMMENT ON COLUMN kv.tables.sort_key_type IS 'S (string), N (number) or B (binary); NULL if there is no sort key';
 COMMENT ON COLUMN kv.tables.partitions IS 'number of partitions';
 COMMENT ON COLUMN kv.tables.owner IS 'role that owns the table';
+COMMENT ON COLUMN kv.tables.dynamodb_name IS 'name that kv.dynamodb() knows the table by; the relation''s, unless that is too short for it';
 GRANT SELECT ON kv.tables TO PUBLIC;
 
 CREATE VIEW kv.partitions AS
@@ -449,3 +454,9 @@ COMMENT ON COLUMN kv.request_tokens.role IS 'role that used the token';
 COMMENT ON COLUMN kv.request_tokens.token IS 'client_request_token of kv.transact_write_items';
 COMMENT ON COLUMN kv.request_tokens.request_hash IS 'XXH3 hash of the request, 128 bits';
 COMMENT ON COLUMN kv.request_tokens.created_at IS 'when the token was used';
+
+/* ---- dynamodb: DynamoDB's own requests ---- */
+
+CREATE FUNCTION kv.dynamodb(operation text, request jsonb) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'kv_dynamodb_sql' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION kv.dynamodb(text, jsonb) IS 'an operation of DynamoDB''s API, with the JSON bodies of request and response';

@@ -57,6 +57,7 @@ typedef struct KvReadRequest
 	bool		count_only;		/* of a page: count the items, return none (Select COUNT) */
 	int32	   *segment;		/* of a scan; both or none */
 	int32	   *total_segments;
+	bool		all_attributes; /* without a projection: of a local index, too, all that the table has */
 } KvReadRequest;
 
 /* A query or scan under way. */
@@ -113,6 +114,7 @@ typedef struct KvWriteRequest
 	text	   *return_values;	/* NULL: NONE */
 	text	   *return_values_on_failure;	/* NULL: NONE */
 	text	   *on_condition_failure;	/* NULL: raise */
+	int64	   *larger_size;	/* not NULL: set to the size of the larger of old and new item, in bytes; 0 if neither is there */
 } KvWriteRequest;
 
 /*

@@ -93,7 +93,7 @@ bind_projection(KvRead *read, const KvReadRequest *request, KvPlaceholders *plac
 
 	if (read->projection == NULL)
 	{
-		if (read->local)
+		if (read->local && !request->all_attributes)
 			read->projection = kv_projection_of_attributes(read->schema, true, index->include_name, index->include_count);
 		return;
 	}

@@ -1,6 +1,6 @@
 # rooms: the arrows between the rooms of src/ point one way.
 #
-# base <- item <- expression <- table <- am <- store <- {operation, index} <- {api, scan, worker} <- module.c
+# base <- item <- expression <- table <- am <- store <- {operation, index} <- {api, dynamodb, scan, worker} <- module.c
 # A room may include its own headers and those of every room that stands to
 # the left of it; rooms in braces do not see each other.  Of another room only
 # the public header, named as the room, is there to be included.
@@ -20,6 +20,7 @@ my %level = (
 	operation => 6,
 	index     => 6,
 	api       => 7,
+	dynamodb  => 7,
 	scan      => 7,
 	worker    => 7);
 

@@ -63,6 +63,7 @@ SELECT set_eq(
 	('batch_get_item', 'request jsonb', 'jsonb'),
 	('transact_write_items', 'request jsonb, client_request_token text DEFAULT NULL::text', 'jsonb'),
 	('transact_get_items', 'request jsonb', 'jsonb'),
+	('dynamodb', 'operation text, request jsonb', 'jsonb'),
 	('item_size', 'item jsonb', 'bigint'),
 	('from_dynamodb_json', 'typed_item jsonb', 'jsonb'),
 	('to_dynamodb_json', 'item jsonb', 'jsonb')$$,
@@ -73,7 +74,7 @@ SELECT set_eq(
 	$$SELECT name FROM function WHERE volatility = 'volatile'$$,
 	ARRAY['create_table', 'drop_table', 'put_item', 'update_item', 'delete_item', 'batch_write_item', 'create_global_index',
 		'create_local_index', 'drop_index', 'wait_for_index', 'apply_changes', 'global_index', 'capture_change', 'on_table_rewrite',
-		'transact_write_items', 'key_value_am_handler'], 'what writes is volatile');
+		'transact_write_items', 'dynamodb', 'key_value_am_handler'], 'what writes is volatile');
 SELECT set_eq(
 	$$SELECT name FROM function WHERE volatility = 'immutable'$$,
 	ARRAY['item_size', 'from_dynamodb_json', 'to_dynamodb_json', 'xxh3_text', 'xxh3_numeric', 'xxh3_bytea',

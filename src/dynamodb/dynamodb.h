@@ -1,0 +1,199 @@
+/*
+ * dynamodb.h
+ *	  kv.dynamodb(): DynamoDB's own requests.  Private to the room.
+ *
+ * An operation takes the JSON body that an SDK sends and returns the body
+ * that it expects.  The room only translates: names to relations, typed JSON
+ * to items and back, legacy parameters to expressions, errors to exceptions.
+ * Every rule is that of the functions of operation, table and index.
+ *
+ * Source of the names: DynamoDB API reference, API version 2012-08-10.
+ */
+#ifndef KV_DYNAMODB_DYNAMODB_H
+#define KV_DYNAMODB_DYNAMODB_H
+
+#include "utils/jsonb.h"
+
+#include "operation/operation.h"
+#include "table/table.h"
+
+/* --- dynamodb_error.c --- */
+
+/* Names of exceptions that no SQLSTATE of ours stands for. */
+#define KV_DYNAMODB_SERIALIZATION "com.amazon.coral.service#SerializationException"
+#define KV_DYNAMODB_UNKNOWN_OPERATION "com.amazon.coral.service#UnknownOperationException"
+
+/* Returns a DETAIL that is a JSON object with __type. */
+extern char *kv_dynamodb_detail(const char *type);
+
+/* Raises the current error anew as DynamoDB's exception; for PG_CATCH. */
+pg_noreturn extern void kv_dynamodb_rethrow(MemoryContext caller);
+
+/* --- dynamodb_request.c: bodies in and out --- */
+
+typedef enum KvDynamoKind
+{
+	KV_DYNAMO_STRING,
+	KV_DYNAMO_BOOLEAN,
+	KV_DYNAMO_INTEGER,
+	KV_DYNAMO_OBJECT,
+	KV_DYNAMO_ARRAY,
+	KV_DYNAMO_ANY				/* accepted, and without effect here */
+} KvDynamoKind;
+
+/* A member that a body may have. */
+typedef struct KvDynamoMember
+{
+	const char *name;
+	KvDynamoKind kind;
+	bool		required;
+	const char *allowed;		/* of a string: the values, between bars; NULL: any */
+} KvDynamoMember;
+
+/* Its value; all zero: not given. */
+typedef struct KvDynamoValue
+{
+	bool		given;
+	text	   *string;
+	bool		boolean;
+	int32		integer;
+	Jsonb	   *json;			/* object or array */
+} KvDynamoValue;
+
+/* Reads the members of an object in the order of the table; one that is null is not given. */
+extern void kv_dynamodb_read(Jsonb *object, const char *what, const KvDynamoMember *members, int count,
+							 KvDynamoValue *values);
+
+/* Returns a plain item or key of a typed one; NULL for NULL. */
+extern Jsonb *kv_dynamodb_plain(Jsonb *typed);
+
+/* Returns the elements of an array of objects; an error that names it for any other element. */
+extern Jsonb **kv_dynamodb_objects(Jsonb *array, const char *what, int *count);
+
+/* Calls a function for each member of an object. */
+typedef void (*KvDynamoVisitor) (void *argument, const JsonbValue *name, Jsonb *value);
+extern void kv_dynamodb_each(Jsonb *object, KvDynamoVisitor visit, void *argument);
+
+/* Answers under construction: an object member by member. */
+extern void kv_dynamodb_open(JsonbParseState **state);
+extern Jsonb *kv_dynamodb_close(JsonbParseState **state);
+extern void kv_dynamodb_add_name(JsonbParseState **state, const char *name);
+extern void kv_dynamodb_add_text(JsonbParseState **state, const char *name, const char *value);
+extern void kv_dynamodb_add_integer(JsonbParseState **state, const char *name, int64 value);
+extern void kv_dynamodb_add_numeric(JsonbParseState **state, const char *name, Numeric value);
+extern void kv_dynamodb_add_boolean(JsonbParseState **state, const char *name, bool value);
+extern void kv_dynamodb_add_json(JsonbParseState **state, const char *name, Jsonb *value);
+
+/* Adds an object or array as an element of the array that is open. */
+extern void kv_dynamodb_add_element(JsonbParseState **state, Jsonb *value);
+
+/* Returns an object without members. */
+extern Jsonb *kv_dynamodb_empty(void);
+
+/* Tells whether a text, which may be NULL, is this word. */
+extern bool kv_dynamodb_is(const text *value, const char *word);
+
+/* --- dynamodb_name.c: names of tables and indexes --- */
+
+/* Returns the table of a TableName or ARN; KV005 if there is none. */
+extern Oid	kv_dynamodb_table(text *name);
+
+/* Returns the name of a table that is to be created, quoted for SQL; *derived tells whether it is not the name itself. */
+extern char *kv_dynamodb_new_table_name(text *name, bool *derived);
+
+/* Returns the name that DynamoDB knows a table by. */
+extern char *kv_dynamodb_table_name(Oid relid);
+
+/* Returns a table's name, qualified and quoted, as regclass reads it. */
+extern char *kv_dynamodb_qualified_name(Oid relid);
+
+/* Returns the schema of the setting; InvalidOid if it is not there. */
+extern Oid	kv_dynamodb_schema(void);
+
+/* Notes the name of a table or index in its comment, and a table's tags. */
+extern void kv_dynamodb_note_table(Oid relid, const char *name, Jsonb *tags);
+extern void kv_dynamodb_note_index(Oid relid, const char *name);
+
+/* Returns the tags of a table, an object. */
+extern Jsonb *kv_dynamodb_tags(Oid relid);
+
+/* Returns the relation name of an index to be created; *derived as above. */
+extern char *kv_dynamodb_new_index_name(Oid table, text *name, bool *derived);
+
+/* Returns the relation name of an index of a table by DynamoDB's name. */
+extern text *kv_dynamodb_index(Oid table, text *name);
+
+/* Returns the name that DynamoDB knows an index by. */
+extern char *kv_dynamodb_index_name(Oid relid);
+
+/* --- dynamodb_legacy.c: what came before expressions --- */
+
+/* Placeholders that legacy parameters need in the expressions made of them; starts all zero. */
+typedef struct KvDynamoLegacy
+{
+	int			count;			/* of names and values so far */
+	JsonbParseState *names;		/* an open object; NULL: none as yet */
+	JsonbParseState *values;	/* the same, typed */
+} KvDynamoLegacy;
+
+/* Raises an error if legacy parameters (named) come with expressions. */
+extern void kv_dynamodb_no_mix(const char *legacy, bool has_legacy, const char *expression, bool has_expression);
+
+/* Each returns an expression, or NULL if the parameter is empty. */
+extern text *kv_dynamodb_expected(KvDynamoLegacy *legacy, Jsonb *expected, text *conditional_operator);
+extern text *kv_dynamodb_conditions(KvDynamoLegacy *legacy, Jsonb *conditions, text *conditional_operator);
+extern text *kv_dynamodb_projection(KvDynamoLegacy *legacy, Jsonb *attributes);
+extern text *kv_dynamodb_updates(KvDynamoLegacy *legacy, Jsonb *updates);
+
+/* Returns attribute names, or plain values, for the expressions made; NULL if there are none.  Once only. */
+extern Jsonb *kv_dynamodb_legacy_names(KvDynamoLegacy *legacy);
+extern Jsonb *kv_dynamodb_legacy_values(KvDynamoLegacy *legacy);
+
+/* --- dynamodb_capacity.c --- */
+
+/* Adds ConsumedCapacity to an answer, if it was asked for. */
+extern void kv_dynamodb_add_capacity(JsonbParseState **state, text *wanted, Oid table, text *index, Numeric units);
+
+/* Returns the units for so many bytes read or written. */
+extern Numeric kv_dynamodb_read_units(int64 bytes, bool consistent);
+extern Numeric kv_dynamodb_write_units(int64 bytes);
+
+/* --- dynamodb_describe.c --- */
+
+/* Returns the TableDescription of a table. */
+extern Jsonb *kv_dynamodb_description(Oid relid, const char *status);
+
+/* Returns the size of a table on disk in started GB. */
+extern int64 kv_dynamodb_gigabytes(Oid relid);
+
+/* --- dynamodb_tag.c --- */
+
+/* Returns old tags, an object, with those of an array of Key and Value. */
+extern Jsonb *kv_dynamodb_read_tags(Jsonb *array, Jsonb *old);
+
+/* --- the operations --- */
+
+typedef Jsonb *(*KvDynamoOperation) (Jsonb *request);
+
+extern Jsonb *kv_dynamodb_put_item(Jsonb *request);
+extern Jsonb *kv_dynamodb_get_item(Jsonb *request);
+extern Jsonb *kv_dynamodb_update_item(Jsonb *request);
+extern Jsonb *kv_dynamodb_delete_item(Jsonb *request);
+extern Jsonb *kv_dynamodb_query(Jsonb *request);
+extern Jsonb *kv_dynamodb_scan(Jsonb *request);
+extern Jsonb *kv_dynamodb_create_table(Jsonb *request);
+extern Jsonb *kv_dynamodb_delete_table(Jsonb *request);
+extern Jsonb *kv_dynamodb_describe_table(Jsonb *request);
+extern Jsonb *kv_dynamodb_list_tables(Jsonb *request);
+extern Jsonb *kv_dynamodb_update_table(Jsonb *request);
+extern Jsonb *kv_dynamodb_batch_get_item(Jsonb *request);
+extern Jsonb *kv_dynamodb_batch_write_item(Jsonb *request);
+extern Jsonb *kv_dynamodb_transact_get_items(Jsonb *request);
+extern Jsonb *kv_dynamodb_transact_write_items(Jsonb *request);
+extern Jsonb *kv_dynamodb_tag_resource(Jsonb *request);
+extern Jsonb *kv_dynamodb_untag_resource(Jsonb *request);
+extern Jsonb *kv_dynamodb_list_tags_of_resource(Jsonb *request);
+extern Jsonb *kv_dynamodb_describe_limits(Jsonb *request);
+extern Jsonb *kv_dynamodb_describe_endpoints(Jsonb *request);
+
+#endif							/* KV_DYNAMODB_DYNAMODB_H */

@@ -1,0 +1,252 @@
+/*
+ * dynamodb_item.c
+ *	  PutItem, GetItem, UpdateItem and DeleteItem.
+ *
+ * Source of the rules: DynamoDB API reference, the operations of these names.
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "base/errors.h"
+#include "dynamodb/dynamodb.h"
+
+#define CAPACITY_VALUES "NONE|TOTAL|INDEXES"
+#define FAILURE_VALUES "NONE|ALL_OLD"
+
+/* Members of the writes. */
+enum
+{
+	WRITE_TABLE,
+	WRITE_KEY,					/* of a put, the item */
+	WRITE_CONDITION,
+	WRITE_NAMES,
+	WRITE_VALUES,
+	WRITE_RETURN,
+	WRITE_RETURN_ON_FAILURE,
+	WRITE_CAPACITY,
+	WRITE_METRICS,
+	WRITE_EXPECTED,
+	WRITE_CONDITIONAL_OPERATOR,
+	WRITE_MEMBERS,
+	WRITE_UPDATE = WRITE_MEMBERS,
+	WRITE_ATTRIBUTE_UPDATES,
+	UPDATE_MEMBERS
+};
+#define COMMON_MEMBERS(key, return_values) \
+	[WRITE_TABLE] = {"TableName", KV_DYNAMO_STRING, true}, \
+	[WRITE_KEY] = {key, KV_DYNAMO_OBJECT, true}, \
+	[WRITE_CONDITION] = {"ConditionExpression", KV_DYNAMO_STRING}, \
+	[WRITE_NAMES] = {"ExpressionAttributeNames", KV_DYNAMO_OBJECT}, \
+	[WRITE_VALUES] = {"ExpressionAttributeValues", KV_DYNAMO_OBJECT}, \
+	[WRITE_RETURN] = {"ReturnValues", KV_DYNAMO_STRING, false, return_values}, \
+	[WRITE_RETURN_ON_FAILURE] = {"ReturnValuesOnConditionCheckFailure", KV_DYNAMO_STRING, false, FAILURE_VALUES}, \
+	[WRITE_CAPACITY] = {"ReturnConsumedCapacity", KV_DYNAMO_STRING, false, CAPACITY_VALUES}, \
+	[WRITE_METRICS] = {"ReturnItemCollectionMetrics", KV_DYNAMO_STRING, false, "NONE|SIZE"}, \
+	[WRITE_EXPECTED] = {"Expected", KV_DYNAMO_OBJECT}, \
+	[WRITE_CONDITIONAL_OPERATOR] = {"ConditionalOperator", KV_DYNAMO_STRING, false, "AND|OR"}
+
+static const KvDynamoMember put_members[] = {COMMON_MEMBERS("Item", "NONE|ALL_OLD")};
+static const KvDynamoMember delete_members[] = {COMMON_MEMBERS("Key", "NONE|ALL_OLD")};
+static const KvDynamoMember update_members[UPDATE_MEMBERS] = {
+	COMMON_MEMBERS("Key", "NONE|ALL_OLD|UPDATED_OLD|ALL_NEW|UPDATED_NEW"),
+	[WRITE_UPDATE] = {"UpdateExpression", KV_DYNAMO_STRING},
+	[WRITE_ATTRIBUTE_UPDATES] = {"AttributeUpdates", KV_DYNAMO_OBJECT}
+};
+
+/* Members of GetItem. */
+enum
+{
+	GET_TABLE,
+	GET_KEY,
+	GET_PROJECTION,
+	GET_NAMES,
+	GET_CONSISTENT,
+	GET_CAPACITY,
+	GET_ATTRIBUTES,
+	GET_MEMBERS
+};
+static const KvDynamoMember get_members[GET_MEMBERS] = {
+	[GET_TABLE] = {"TableName", KV_DYNAMO_STRING, true},
+	[GET_KEY] = {"Key", KV_DYNAMO_OBJECT, true},
+	[GET_PROJECTION] = {"ProjectionExpression", KV_DYNAMO_STRING},
+	[GET_NAMES] = {"ExpressionAttributeNames", KV_DYNAMO_OBJECT},
+	[GET_CONSISTENT] = {"ConsistentRead", KV_DYNAMO_BOOLEAN},
+	[GET_CAPACITY] = {"ReturnConsumedCapacity", KV_DYNAMO_STRING, false, CAPACITY_VALUES},
+	[GET_ATTRIBUTES] = {"AttributesToGet", KV_DYNAMO_ARRAY}
+};
+
+/* Tells whether something other than NONE was asked for. */
+static bool
+is_wanted(const KvDynamoValue *value)
+{
+	return value->given && !kv_dynamodb_is(value->string, "NONE");
+}
+
+/* Fills the request of a write, legacy parameters as expressions; the table last. */
+static void
+read_write(const KvDynamoValue *value, const KvDynamoMember *members, int count, KvWriteRequest *write)
+{
+	KvDynamoLegacy legacy = {0};
+	bool		has_update = count > WRITE_UPDATE && value[WRITE_UPDATE].given;
+	bool		has_updates = count > WRITE_UPDATE && value[WRITE_ATTRIBUTE_UPDATES].given;
+	bool		has_placeholders = value[WRITE_NAMES].given || value[WRITE_VALUES].given;
+	const char *expression = has_update ? "UpdateExpression" :
+		value[WRITE_CONDITION].given ? "ConditionExpression" : "ExpressionAttributeNames";
+
+	kv_dynamodb_no_mix(value[WRITE_EXPECTED].given ? "Expected" : "AttributeUpdates",
+					   value[WRITE_EXPECTED].given || has_updates, expression,
+					   has_update || value[WRITE_CONDITION].given || has_placeholders);
+	write->condition = value[WRITE_CONDITION].string;
+	write->attribute_names = value[WRITE_NAMES].json;
+	write->attribute_values = kv_dynamodb_plain(value[WRITE_VALUES].json);
+	if (value[WRITE_EXPECTED].given)
+		write->condition = kv_dynamodb_expected(&legacy, value[WRITE_EXPECTED].json,
+												value[WRITE_CONDITIONAL_OPERATOR].string);
+	if (has_update)
+		write->update = value[WRITE_UPDATE].string;
+	else if (has_updates)
+		write->update = kv_dynamodb_updates(&legacy, value[WRITE_ATTRIBUTE_UPDATES].json);
+	if (legacy.count > 0)
+	{
+		write->attribute_names = kv_dynamodb_legacy_names(&legacy);
+		write->attribute_values = kv_dynamodb_legacy_values(&legacy);
+	}
+	write->return_values = value[WRITE_RETURN].string;
+	write->return_values_on_failure = value[WRITE_RETURN_ON_FAILURE].string;
+	write->key = kv_dynamodb_plain(value[WRITE_KEY].json);
+	write->item = write->key;
+	write->table = kv_dynamodb_table(value[WRITE_TABLE].string);
+}
+
+/* Adds ItemCollectionMetrics, where the table has local indexes: the collection is no larger than the table. */
+static void
+add_metrics(JsonbParseState **state, const KvWriteRequest *write)
+{
+	const KvTable *table = kv_table_open(write->table, AccessShareLock);
+	const KvKeyAttribute *attribute = &table->key.attribute[0];
+	JsonbParseState *key = NULL;
+	JsonbValue	value;
+	Jsonb	   *whole = write->key;
+
+	if (table->local_count == 0 ||
+		getKeyJsonValueFromContainer(&whole->root, attribute->name, attribute->name_length, &value) == NULL)
+		return;
+	kv_dynamodb_open(&key);
+	kv_dynamodb_add_name(&key, attribute->name);
+	pushJsonbValue(&key, WJB_VALUE, &value);
+	kv_dynamodb_add_name(state, "ItemCollectionMetrics");
+	kv_dynamodb_open(state);
+	kv_dynamodb_add_json(state, "ItemCollectionKey", kv_item_to_typed(kv_dynamodb_close(&key)));
+	kv_dynamodb_add_name(state, "SizeEstimateRangeGB");
+	pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
+	value.type = jbvNumeric;
+	value.val.numeric = int64_to_numeric(0);
+	pushJsonbValue(state, WJB_ELEM, &value);
+	value.val.numeric = int64_to_numeric(kv_dynamodb_gigabytes(write->table));
+	pushJsonbValue(state, WJB_ELEM, &value);
+	pushJsonbValue(state, WJB_END_ARRAY, NULL);
+	pushJsonbValue(state, WJB_END_OBJECT, NULL);
+}
+
+/* Runs a write and makes the answer. */
+static Jsonb *
+run_write(Jsonb *request, const char *what, const KvDynamoMember *members, int count,
+		  Jsonb *(*run) (const KvWriteRequest *request))
+{
+	KvDynamoValue value[UPDATE_MEMBERS];
+	KvWriteRequest write = {0};
+	JsonbParseState *state = NULL;
+	int64		size = 0;
+	Jsonb	   *attributes;
+
+	kv_dynamodb_read(request, what, members, count, value);
+	read_write(value, members, count, &write);
+	if (is_wanted(&value[WRITE_CAPACITY]))
+		write.larger_size = &size;
+	attributes = run(&write);
+
+	kv_dynamodb_open(&state);
+	if (attributes)
+		kv_dynamodb_add_json(&state, "Attributes", kv_item_to_typed(attributes));
+	kv_dynamodb_add_capacity(&state, value[WRITE_CAPACITY].string, write.table, NULL, kv_dynamodb_write_units(size));
+	if (is_wanted(&value[WRITE_METRICS]))
+		add_metrics(&state, &write);
+	return kv_dynamodb_close(&state);
+}
+
+/* PutItem */
+Jsonb *
+kv_dynamodb_put_item(Jsonb *request)
+{
+	return run_write(request, "PutItem", put_members, lengthof(put_members), kv_operation_put);
+}
+
+/* DeleteItem */
+Jsonb *
+kv_dynamodb_delete_item(Jsonb *request)
+{
+	return run_write(request, "DeleteItem", delete_members, lengthof(delete_members), kv_operation_delete);
+}
+
+/* UpdateItem */
+Jsonb *
+kv_dynamodb_update_item(Jsonb *request)
+{
+	return run_write(request, "UpdateItem", update_members, UPDATE_MEMBERS, kv_operation_update);
+}
+
+/* Returns the size of an item, 0 if there is none. */
+static int64
+item_size(Jsonb *item)
+{
+	static const KvKeySchema no_key;
+	KvItemView	view = {&no_key};
+
+	if (item == NULL)
+		return 0;
+	view.rest = item;
+	return kv_item_size(&view);
+}
+
+/* GetItem: what it costs goes by the whole item, whatever the projection. */
+Jsonb *
+kv_dynamodb_get_item(Jsonb *request)
+{
+	KvDynamoValue value[GET_MEMBERS];
+	KvGetItemRequest get = {0};
+	KvDynamoLegacy legacy = {0};
+	JsonbParseState *state = NULL;
+	Jsonb	   *item;
+
+	kv_dynamodb_read(request, "GetItem", get_members, GET_MEMBERS, value);
+	kv_dynamodb_no_mix("AttributesToGet", value[GET_ATTRIBUTES].given,
+					   value[GET_PROJECTION].given ? "ProjectionExpression" : "ExpressionAttributeNames",
+					   value[GET_PROJECTION].given || value[GET_NAMES].given);
+	get.projection = value[GET_PROJECTION].string;
+	get.attribute_names = value[GET_NAMES].json;
+	if (value[GET_ATTRIBUTES].given)
+	{
+		get.projection = kv_dynamodb_projection(&legacy, value[GET_ATTRIBUTES].json);
+		get.attribute_names = kv_dynamodb_legacy_names(&legacy);
+	}
+	get.consistent_read = value[GET_CONSISTENT].boolean;
+	get.key = kv_dynamodb_plain(value[GET_KEY].json);
+	get.table = kv_dynamodb_table(value[GET_TABLE].string);
+	item = kv_operation_get_item(&get);
+
+	kv_dynamodb_open(&state);
+	if (item)
+		kv_dynamodb_add_json(&state, "Item", kv_item_to_typed(item));
+	if (is_wanted(&value[GET_CAPACITY]))
+	{
+		if (get.projection && item)
+		{
+			get.projection = NULL;
+			get.attribute_names = NULL;
+			item = kv_operation_get_item(&get);
+		}
+		kv_dynamodb_add_capacity(&state, value[GET_CAPACITY].string, get.table, NULL,
+								 kv_dynamodb_read_units(item_size(item), get.consistent_read));
+	}
+	return kv_dynamodb_close(&state);
+}

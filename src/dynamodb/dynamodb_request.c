@@ -1,0 +1,307 @@
+/*
+ * dynamodb_request.c
+ *	  Reading the bodies of requests, and building those of answers.
+ *
+ * The shape is checked before anything else, as DynamoDB does.  A member of
+ * the wrong JSON type is a SerializationException.  Unlike the service, a
+ * member that is not known is refused: it would ask for something that does
+ * not happen.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/numeric.h"
+
+#include "base/compat.h"
+#include "base/errors.h"
+#include "dynamodb/dynamodb.h"
+
+static const char *const kind_names[] = {
+	[KV_DYNAMO_STRING] = "a string",
+	[KV_DYNAMO_BOOLEAN] = "true or false",
+	[KV_DYNAMO_INTEGER] = "a whole number",
+	[KV_DYNAMO_OBJECT] = "an object",
+	[KV_DYNAMO_ARRAY] = "an array"
+};
+
+/* Tells whether a text is this word. */
+bool
+kv_dynamodb_is(const text *value, const char *word)
+{
+	return value != NULL && VARSIZE_ANY_EXHDR(value) == strlen(word) &&
+		memcmp(VARDATA_ANY(value), word, strlen(word)) == 0;
+}
+
+/* Raises an error unless a string is one of the values allowed. */
+static void
+check_allowed(const KvDynamoMember *member, const text *value)
+{
+	char	   *word = text_to_cstring(value);
+	StringInfoData set;
+
+	initStringInfo(&set);
+	for (const char *start = member->allowed; *start;)
+	{
+		int			length = strcspn(start, "|");
+
+		if (strlen(word) == length && memcmp(start, word, length) == 0)
+			return;
+		appendStringInfo(&set, "%s%.*s", set.len > 0 ? ", " : "", length, start);
+		start += length + (start[length] == '|');
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_VALIDATION),
+			 errmsg("1 validation error detected: Value '%s' at '%s' failed to satisfy constraint: "
+					"Member must satisfy enum value set: [%s]", word, member->name, set.data)));
+}
+
+/* Reads a whole number that fits 32 bits; false if it is none. */
+static bool
+read_integer(const JsonbValue *value, int32 *result)
+{
+	Datum		number;
+
+	if (value->type != jbvNumeric || numeric_is_nan(value->val.numeric))
+		return false;
+	number = NumericGetDatum(value->val.numeric);
+	if (DatumGetBool(DirectFunctionCall2(numeric_ne, number, DirectFunctionCall2(numeric_trunc, number, Int32GetDatum(0)))) ||
+		DatumGetBool(DirectFunctionCall2(numeric_gt, number, NumericGetDatum(int64_to_numeric(PG_INT32_MAX)))) ||
+		DatumGetBool(DirectFunctionCall2(numeric_lt, number, NumericGetDatum(int64_to_numeric(PG_INT32_MIN)))))
+		return false;
+	*result = DatumGetInt32(DirectFunctionCall1(numeric_int4, number));
+	return true;
+}
+
+/* Reads one value; false if it is not of the kind. */
+static bool
+read_value(JsonbValue *value, const KvDynamoMember *member, KvDynamoValue *result)
+{
+	bool		is_container = value->type == jbvBinary;
+
+	switch (member->kind)
+	{
+		case KV_DYNAMO_STRING:
+			if (value->type != jbvString)
+				return false;
+			result->string = cstring_to_text_with_len(value->val.string.val, value->val.string.len);
+			if (member->allowed)
+				check_allowed(member, result->string);
+			return true;
+		case KV_DYNAMO_BOOLEAN:
+			result->boolean = value->type == jbvBool && value->val.boolean;
+			return value->type == jbvBool;
+		case KV_DYNAMO_INTEGER:
+			return read_integer(value, &result->integer);
+		case KV_DYNAMO_OBJECT:
+			if (!is_container || !JsonContainerIsObject(value->val.binary.data))
+				return false;
+			break;
+		case KV_DYNAMO_ARRAY:
+			if (!is_container || !JsonContainerIsArray(value->val.binary.data))
+				return false;
+			break;
+		case KV_DYNAMO_ANY:
+			return true;
+	}
+	result->json = JsonbValueToJsonb(value);
+	return true;
+}
+
+/* Finds a member by name. */
+static int
+find_member(const JsonbValue *name, const char *what, const KvDynamoMember *members, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (strlen(members[i].name) == name->val.string.len &&
+			memcmp(members[i].name, name->val.string.val, name->val.string.len) == 0)
+			return i;
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_VALIDATION),
+			 errmsg("%s has the unknown member \"%s\"", what,
+					pnstrdup(name->val.string.val, name->val.string.len))));
+}
+
+/* Reads the members of an object. */
+void
+kv_dynamodb_read(Jsonb *object, const char *what, const KvDynamoMember *members, int count, KvDynamoValue *values)
+{
+	JsonbIterator *iterator = JsonbIteratorInit(&object->root);
+	JsonbValue	name;
+	JsonbValue	value;
+
+	memset(values, 0, sizeof(KvDynamoValue) * count);
+	(void) JsonbIteratorNext(&iterator, &name, true);
+	while (JsonbIteratorNext(&iterator, &name, true) == WJB_KEY)
+	{
+		int			i = find_member(&name, what, members, count);
+
+		(void) JsonbIteratorNext(&iterator, &value, true);
+		if (value.type == jbvNull)
+			continue;
+		if (!read_value(&value, &members[i], &values[i]))
+			ereport(ERROR,
+					(errcode(ERRCODE_KV_VALIDATION),
+					 errmsg("%s of %s must be %s", members[i].name, what, kind_names[members[i].kind]),
+					 errdetail_internal("%s", kv_dynamodb_detail(KV_DYNAMODB_SERIALIZATION))));
+		values[i].given = true;
+	}
+	for (int i = 0; i < count; i++)
+		if (members[i].required && !values[i].given)
+			ereport(ERROR,
+					(errcode(ERRCODE_KV_VALIDATION),
+					 errmsg("1 validation error detected: Value null at '%s' failed to satisfy constraint: "
+							"Member must not be null", members[i].name)));
+}
+
+/* Returns a plain item or key. */
+Jsonb *
+kv_dynamodb_plain(Jsonb *typed)
+{
+	return typed ? kv_item_from_typed(typed) : NULL;
+}
+
+/* Returns the elements of an array of objects. */
+Jsonb **
+kv_dynamodb_objects(Jsonb *array, const char *what, int *count)
+{
+	Jsonb	  **objects = palloc(sizeof(Jsonb *) * (JB_ROOT_COUNT(array) + 1));
+	JsonbIterator *iterator = JsonbIteratorInit(&array->root);
+	JsonbValue	value;
+
+	*count = 0;
+	(void) JsonbIteratorNext(&iterator, &value, true);
+	while (JsonbIteratorNext(&iterator, &value, true) == WJB_ELEM)
+	{
+		if (value.type != jbvBinary || !JsonContainerIsObject(value.val.binary.data))
+			ereport(ERROR,
+					(errcode(ERRCODE_KV_VALIDATION),
+					 errmsg("an element of %s is not an object", what),
+					 errdetail_internal("%s", kv_dynamodb_detail(KV_DYNAMODB_SERIALIZATION))));
+		objects[(*count)++] = JsonbValueToJsonb(&value);
+	}
+	return objects;
+}
+
+/* Calls a function for each member of an object. */
+void
+kv_dynamodb_each(Jsonb *object, KvDynamoVisitor visit, void *argument)
+{
+	JsonbIterator *iterator = JsonbIteratorInit(&object->root);
+	JsonbValue	name;
+	JsonbValue	value;
+
+	(void) JsonbIteratorNext(&iterator, &name, true);
+	while (JsonbIteratorNext(&iterator, &name, true) == WJB_KEY)
+	{
+		(void) JsonbIteratorNext(&iterator, &value, true);
+		visit(argument, &name, JsonbValueToJsonb(&value));
+	}
+}
+
+/* Starts an object. */
+void
+kv_dynamodb_open(JsonbParseState **state)
+{
+	pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
+}
+
+/* Ends the outermost object and returns it. */
+Jsonb *
+kv_dynamodb_close(JsonbParseState **state)
+{
+	return JsonbValueToJsonb(pushJsonbValue(state, WJB_END_OBJECT, NULL));
+}
+
+/* Adds the name of a member. */
+void
+kv_dynamodb_add_name(JsonbParseState **state, const char *name)
+{
+	JsonbValue	key;
+
+	key.type = jbvString;
+	key.val.string.val = unconstify(char *, name);
+	key.val.string.len = strlen(name);
+	pushJsonbValue(state, WJB_KEY, &key);
+}
+
+/* Adds a string member. */
+void
+kv_dynamodb_add_text(JsonbParseState **state, const char *name, const char *value)
+{
+	JsonbValue	string;
+
+	kv_dynamodb_add_name(state, name);
+	string.type = jbvString;
+	string.val.string.val = unconstify(char *, value);
+	string.val.string.len = strlen(value);
+	pushJsonbValue(state, WJB_VALUE, &string);
+}
+
+/* Adds a member that is a number. */
+void
+kv_dynamodb_add_numeric(JsonbParseState **state, const char *name, Numeric value)
+{
+	JsonbValue	number;
+
+	kv_dynamodb_add_name(state, name);
+	number.type = jbvNumeric;
+	number.val.numeric = value;
+	pushJsonbValue(state, WJB_VALUE, &number);
+}
+
+/* Adds a member that is a whole number. */
+void
+kv_dynamodb_add_integer(JsonbParseState **state, const char *name, int64 value)
+{
+	kv_dynamodb_add_numeric(state, name, int64_to_numeric(value));
+}
+
+/* Adds a boolean member. */
+void
+kv_dynamodb_add_boolean(JsonbParseState **state, const char *name, bool value)
+{
+	JsonbValue	boolean;
+
+	kv_dynamodb_add_name(state, name);
+	boolean.type = jbvBool;
+	boolean.val.boolean = value;
+	pushJsonbValue(state, WJB_VALUE, &boolean);
+}
+
+/* Adds an object or array as a member. */
+void
+kv_dynamodb_add_json(JsonbParseState **state, const char *name, Jsonb *value)
+{
+	JsonbValue	binary;
+
+	kv_dynamodb_add_name(state, name);
+	binary.type = jbvBinary;
+	binary.val.binary.data = &value->root;
+	binary.val.binary.len = VARSIZE(value) - VARHDRSZ;
+	pushJsonbValue(state, WJB_VALUE, &binary);
+}
+
+/* Adds an object or array as an element. */
+void
+kv_dynamodb_add_element(JsonbParseState **state, Jsonb *value)
+{
+	JsonbValue	binary;
+
+	binary.type = jbvBinary;
+	binary.val.binary.data = &value->root;
+	binary.val.binary.len = VARSIZE(value) - VARHDRSZ;
+	pushJsonbValue(state, WJB_ELEM, &binary);
+}
+
+/* Returns an object without members. */
+Jsonb *
+kv_dynamodb_empty(void)
+{
+	JsonbParseState *state = NULL;
+
+	kv_dynamodb_open(&state);
+	return kv_dynamodb_close(&state);
+}

@@ -1,0 +1,532 @@
+/*
+ * dynamodb_table.c
+ *	  CreateTable, UpdateTable, DeleteTable, DescribeTable and ListTables.
+ *
+ * Tables and indexes are there as soon as the call returns.  Billing,
+ * throughput, encryption and table class are taken and mean nothing here;
+ * streams, replicas and deletion protection are refused where they are asked for.
+ *
+ * Source of the rules: DynamoDB API reference, the operations of these names.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "base/compat.h"
+#include "base/errors.h"
+#include "dynamodb/dynamodb.h"
+#include "index/index.h"
+
+#define PARTITIONS 16
+#define MAX_LISTED 100
+
+/* Members of CreateTable and UpdateTable. */
+enum
+{
+	TABLE_NAME,
+	TABLE_DEFINITIONS,
+	TABLE_STREAM,
+	TABLE_PROTECTION,
+	TABLE_KEY,
+	TABLE_LOCAL,
+	TABLE_GLOBAL,
+	TABLE_TAGS,
+	TABLE_MEMBERS = TABLE_TAGS + 7,
+	UPDATE_GLOBAL = TABLE_KEY,
+	UPDATE_MEMBERS = UPDATE_GLOBAL + 7
+};
+#define IGNORED_MEMBERS \
+	{"BillingMode", KV_DYNAMO_STRING, false, "PROVISIONED|PAY_PER_REQUEST"}, \
+	{"ProvisionedThroughput", KV_DYNAMO_ANY}, \
+	{"OnDemandThroughput", KV_DYNAMO_ANY}, \
+	{"WarmThroughput", KV_DYNAMO_ANY}, \
+	{"SSESpecification", KV_DYNAMO_ANY}, \
+	{"TableClass", KV_DYNAMO_ANY}
+
+static const KvDynamoMember create_members[TABLE_MEMBERS] = {
+	{"TableName", KV_DYNAMO_STRING, true},
+	{"AttributeDefinitions", KV_DYNAMO_ARRAY, true},
+	{"StreamSpecification", KV_DYNAMO_OBJECT},
+	{"DeletionProtectionEnabled", KV_DYNAMO_BOOLEAN},
+	{"KeySchema", KV_DYNAMO_ARRAY, true},
+	{"LocalSecondaryIndexes", KV_DYNAMO_ARRAY},
+	{"GlobalSecondaryIndexes", KV_DYNAMO_ARRAY},
+	{"Tags", KV_DYNAMO_ARRAY},
+	IGNORED_MEMBERS
+};
+static const KvDynamoMember update_members[UPDATE_MEMBERS] = {
+	{"TableName", KV_DYNAMO_STRING, true},
+	{"AttributeDefinitions", KV_DYNAMO_ARRAY},
+	{"StreamSpecification", KV_DYNAMO_OBJECT},
+	{"DeletionProtectionEnabled", KV_DYNAMO_BOOLEAN},
+	{"GlobalSecondaryIndexUpdates", KV_DYNAMO_ARRAY},
+	IGNORED_MEMBERS
+};
+static const KvDynamoMember name_members[] = {{"TableName", KV_DYNAMO_STRING, true}};
+
+/* Members of an index. */
+enum
+{
+	INDEX_NAME,
+	INDEX_KEY,
+	INDEX_PROJECTION,
+	INDEX_MEMBERS = INDEX_PROJECTION + 4
+};
+static const KvDynamoMember index_members[INDEX_MEMBERS] = {
+	{"IndexName", KV_DYNAMO_STRING, true},
+	{"KeySchema", KV_DYNAMO_ARRAY, true},
+	{"Projection", KV_DYNAMO_OBJECT, true},
+	{"ProvisionedThroughput", KV_DYNAMO_ANY},
+	{"OnDemandThroughput", KV_DYNAMO_ANY},
+	{"WarmThroughput", KV_DYNAMO_ANY}
+};
+
+/* AttributeDefinitions. */
+typedef struct Definitions
+{
+	int			count;
+	text	  **name;
+	text	  **type;
+	bool	   *used;
+} Definitions;
+
+/* KeySchema: partition key, and sort key or NULL. */
+typedef struct Keys
+{
+	text	   *name[KV_MAX_TABLE_KEYS];
+	text	   *type[KV_MAX_TABLE_KEYS];
+} Keys;
+
+/* Raises a validation error of DynamoDB's form. */
+pg_noreturn static void
+refuse(const char *why)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_VALIDATION),
+			 errmsg("One or more parameter values were invalid: %s", why)));
+}
+
+/* Tells whether two texts are the same. */
+static bool
+same(const text *a, const text *b)
+{
+	return kv_dynamodb_is(a, text_to_cstring(b));
+}
+
+/* Reads AttributeDefinitions. */
+static void
+read_definitions(const KvDynamoValue *value, Definitions *definitions)
+{
+	static const KvDynamoMember members[] = {
+		{"AttributeName", KV_DYNAMO_STRING, true}, {"AttributeType", KV_DYNAMO_STRING, true, "S|N|B"}
+	};
+	Jsonb	  **element;
+
+	memset(definitions, 0, sizeof(Definitions));
+	if (!value->given)
+		return;
+	element = kv_dynamodb_objects(value->json, "AttributeDefinitions", &definitions->count);
+	definitions->name = palloc(sizeof(text *) * (definitions->count + 1));
+	definitions->type = palloc(sizeof(text *) * (definitions->count + 1));
+	definitions->used = palloc0(sizeof(bool) * (definitions->count + 1));
+	for (int i = 0; i < definitions->count; i++)
+	{
+		KvDynamoValue member[lengthof(members)];
+
+		kv_dynamodb_read(element[i], "AttributeDefinitions", members, lengthof(members), member);
+		definitions->name[i] = member[0].string;
+		definitions->type[i] = member[1].string;
+		for (int j = 0; j < i; j++)
+			if (same(definitions->name[i], definitions->name[j]))
+				refuse("Duplicate AttributeName in AttributeDefinitions");
+	}
+}
+
+/* Returns the type of a key attribute. */
+static text *
+find_type(Definitions *definitions, text *name)
+{
+	for (int i = 0; i < definitions->count; i++)
+		if (same(definitions->name[i], name))
+		{
+			definitions->used[i] = true;
+			return definitions->type[i];
+		}
+	refuse(psprintf("Some index key attributes are not defined in AttributeDefinitions. Keys: [%s]",
+					text_to_cstring(name)));
+}
+
+/* Reads KeySchema. */
+static void
+read_keys(Jsonb *schema, Definitions *definitions, Keys *keys)
+{
+	static const KvDynamoMember members[] = {
+		{"AttributeName", KV_DYNAMO_STRING, true}, {"KeyType", KV_DYNAMO_STRING, true, "HASH|RANGE"}
+	};
+	int			count;
+	Jsonb	  **element = kv_dynamodb_objects(schema, "KeySchema", &count);
+
+	memset(keys, 0, sizeof(Keys));
+	if (count < 1 || count > KV_MAX_TABLE_KEYS)
+		refuse("KeySchema must have 1 or 2 elements");
+	for (int i = 0; i < count; i++)
+	{
+		KvDynamoValue member[lengthof(members)];
+
+		kv_dynamodb_read(element[i], "KeySchema", members, lengthof(members), member);
+		if (!kv_dynamodb_is(member[1].string, i == 0 ? "HASH" : "RANGE"))
+			refuse(i == 0 ? "The first KeySchemaElement is not a HASH key type" :
+				   "The second KeySchemaElement is not a RANGE key type");
+		keys->name[i] = member[0].string;
+		keys->type[i] = find_type(definitions, member[0].string);
+	}
+}
+
+/* Reads Projection. */
+static void
+read_projection(Jsonb *projection, KvCreateIndex *create)
+{
+	static const KvDynamoMember members[] = {
+		{"ProjectionType", KV_DYNAMO_STRING, false, "ALL|KEYS_ONLY|INCLUDE"}, {"NonKeyAttributes", KV_DYNAMO_ARRAY}
+	};
+	KvDynamoValue member[lengthof(members)];
+	JsonbIterator *iterator;
+	JsonbValue	value;
+	Datum	   *names;
+	int			count = 0;
+
+	kv_dynamodb_read(projection, "Projection", members, lengthof(members), member);
+	if (!member[0].given)
+		refuse("Unknown ProjectionType: null");
+	create->projection = member[0].string;
+	if (!member[1].given)
+		return;
+	names = palloc(sizeof(Datum) * (JB_ROOT_COUNT(member[1].json) + 1));
+	iterator = JsonbIteratorInit(&member[1].json->root);
+	(void) JsonbIteratorNext(&iterator, &value, true);
+	while (JsonbIteratorNext(&iterator, &value, true) == WJB_ELEM)
+	{
+		if (value.type != jbvString)
+			refuse("NonKeyAttributes must be strings");
+		names[count++] = PointerGetDatum(cstring_to_text_with_len(value.val.string.val, value.val.string.len));
+	}
+	create->include = construct_array(names, count, TEXTOID, -1, false, TYPALIGN_INT);
+}
+
+/* What is needed of one index before its table is made. */
+typedef struct NewIndex
+{
+	text	   *name;
+	bool		global;
+	KvCreateIndex create;
+} NewIndex;
+
+/* Reads one index; table_keys NULL: a global one. */
+static void
+read_index(Jsonb *request, Definitions *definitions, const Keys *table_keys, NewIndex *index)
+{
+	KvDynamoValue member[INDEX_MEMBERS];
+	Keys		keys;
+
+	memset(index, 0, sizeof(NewIndex));
+	kv_dynamodb_read(request, "index", index_members, INDEX_MEMBERS, member);
+	read_keys(member[INDEX_KEY].json, definitions, &keys);
+	index->name = member[INDEX_NAME].string;
+	index->global = table_keys == NULL;
+	if (table_keys)
+	{
+		if (!same(keys.name[0], table_keys->name[0]))
+			refuse(psprintf("Index KeySchema does not have the same leading hash key as table KeySchema for index: %s",
+							text_to_cstring(index->name)));
+		if (keys.name[1] == NULL)
+			refuse(psprintf("Index KeySchema does not have a range key for index: %s", text_to_cstring(index->name)));
+	}
+	else
+	{
+		index->create.partition_key = keys.name[0];
+		index->create.partition_key_type = keys.type[0];
+	}
+	index->create.sort_key = keys.name[1];
+	index->create.sort_key_type = keys.type[1];
+	read_projection(member[INDEX_PROJECTION].json, &index->create);
+}
+
+/* Reads an array of indexes. */
+static List *
+read_indexes(const KvDynamoValue *value, const char *what, Definitions *definitions, const Keys *table_keys, List *indexes)
+{
+	int			count;
+	Jsonb	  **element;
+
+	if (!value->given)
+		return indexes;
+	element = kv_dynamodb_objects(value->json, what, &count);
+	for (int i = 0; i < count; i++)
+	{
+		NewIndex   *index = palloc(sizeof(NewIndex));
+
+		read_index(element[i], definitions, table_keys, index);
+		indexes = lappend(indexes, index);
+	}
+	return indexes;
+}
+
+/* Creates an index of a table. */
+static void
+create_index(Oid table, NewIndex *index)
+{
+	bool		derived;
+	char	   *relation = kv_dynamodb_new_index_name(table, index->name, &derived);
+	Oid			relid;
+
+	index->create.table = table;
+	index->create.index_name = cstring_to_text(relation);
+	relid = index->global ? kv_index_create_global(&index->create) : kv_index_create_local(&index->create);
+	if (derived)
+		kv_dynamodb_note_index(relid, text_to_cstring(index->name));
+}
+
+/* Refuses what is asked for and not there. */
+static void
+check_supported(const KvDynamoValue *value)
+{
+	JsonbValue	enabled;
+
+	if (value[TABLE_STREAM].given &&
+		getKeyJsonValueFromContainer(&value[TABLE_STREAM].json->root, "StreamEnabled", strlen("StreamEnabled"), &enabled) &&
+		enabled.type == jbvBool && enabled.val.boolean)
+		refuse("StreamSpecification is not supported");
+	if (value[TABLE_PROTECTION].boolean)
+		refuse("DeletionProtectionEnabled is not supported");
+}
+
+/* Returns an object with one member, a description. */
+static Jsonb *
+description_answer(const char *name, Oid relid, const char *status)
+{
+	JsonbParseState *state = NULL;
+
+	kv_dynamodb_open(&state);
+	kv_dynamodb_add_json(&state, name, kv_dynamodb_description(relid, status));
+	return kv_dynamodb_close(&state);
+}
+
+/* CreateTable */
+Jsonb *
+kv_dynamodb_create_table(Jsonb *request)
+{
+	KvDynamoValue value[TABLE_MEMBERS];
+	KvCreateTable create = {0};
+	Definitions definitions;
+	Keys		keys;
+	List	   *indexes;
+	ListCell   *cell;
+	bool		derived;
+	Jsonb	   *tags;
+	Oid			relid;
+
+	kv_dynamodb_read(request, "CreateTable", create_members, TABLE_MEMBERS, value);
+	check_supported(value);
+	read_definitions(&value[TABLE_DEFINITIONS], &definitions);
+	read_keys(value[TABLE_KEY].json, &definitions, &keys);
+	indexes = read_indexes(&value[TABLE_LOCAL], "LocalSecondaryIndexes", &definitions, &keys, NIL);
+	indexes = read_indexes(&value[TABLE_GLOBAL], "GlobalSecondaryIndexes", &definitions, NULL, indexes);
+	for (int i = 0; i < definitions.count; i++)
+		if (!definitions.used[i])
+			refuse(psprintf("Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions: "
+							"%s is no key", text_to_cstring(definitions.name[i])));
+	tags = value[TABLE_TAGS].given ? kv_dynamodb_read_tags(value[TABLE_TAGS].json, kv_dynamodb_empty()) : NULL;
+
+	create.table_name = cstring_to_text(kv_dynamodb_new_table_name(value[TABLE_NAME].string, &derived));
+	create.partition_key = keys.name[0];
+	create.sort_key = keys.name[1];
+	create.partition_key_type = keys.type[0];
+	create.sort_key_type = keys.type[1] ? keys.type[1] : cstring_to_text("S");
+	create.partitions = PARTITIONS;
+	relid = kv_table_create(&create);
+	if (derived || tags)
+		kv_dynamodb_note_table(relid, text_to_cstring(value[TABLE_NAME].string), tags);
+	foreach(cell, indexes)
+		create_index(relid, lfirst(cell));
+	CommandCounterIncrement();
+	return description_answer("TableDescription", relid, "ACTIVE");
+}
+
+/* Carries out one element of GlobalSecondaryIndexUpdates. */
+static void
+update_index(Oid table, Jsonb *request, Definitions *definitions)
+{
+	static const KvDynamoMember members[] = {
+		{"Create", KV_DYNAMO_OBJECT}, {"Delete", KV_DYNAMO_OBJECT}, {"Update", KV_DYNAMO_ANY}
+	};
+	static const KvDynamoMember delete_members[] = {{"IndexName", KV_DYNAMO_STRING, true}};
+	KvDynamoValue member[lengthof(members)];
+
+	kv_dynamodb_read(request, "GlobalSecondaryIndexUpdates", members, lengthof(members), member);
+	if (member[0].given + member[1].given + member[2].given != 1)
+		refuse("An element of GlobalSecondaryIndexUpdates must have exactly one of Create, Delete and Update");
+	if (member[0].given)
+	{
+		NewIndex	index;
+
+		read_index(member[0].json, definitions, NULL, &index);
+		create_index(table, &index);
+	}
+	else if (member[1].given)
+	{
+		KvDynamoValue name;
+		Oid			global;
+		text	   *relation;
+
+		kv_dynamodb_read(member[1].json, "Delete", delete_members, 1, &name);
+		relation = kv_dynamodb_index(table, name.string);
+		if (kv_table_find_index(kv_table_open(table, AccessShareLock), relation, &global) != NULL)
+			refuse(psprintf("%s is a local secondary index", text_to_cstring(name.string)));
+		kv_index_drop(table, relation);
+	}
+}
+
+/* UpdateTable */
+Jsonb *
+kv_dynamodb_update_table(Jsonb *request)
+{
+	KvDynamoValue value[UPDATE_MEMBERS];
+	Definitions definitions;
+	Jsonb	  **element = NULL;
+	int			count = 0;
+	Oid			table;
+
+	kv_dynamodb_read(request, "UpdateTable", update_members, UPDATE_MEMBERS, value);
+	check_supported(value);
+	read_definitions(&value[TABLE_DEFINITIONS], &definitions);
+	if (value[UPDATE_GLOBAL].given)
+		element = kv_dynamodb_objects(value[UPDATE_GLOBAL].json, "GlobalSecondaryIndexUpdates", &count);
+	table = kv_dynamodb_table(value[TABLE_NAME].string);
+	for (int i = 0; i < count; i++)
+		update_index(table, element[i], &definitions);
+	CommandCounterIncrement();
+	return description_answer("TableDescription", table, "ACTIVE");
+}
+
+/* DeleteTable */
+Jsonb *
+kv_dynamodb_delete_table(Jsonb *request)
+{
+	KvDynamoValue name;
+	Jsonb	   *answer;
+	Oid			table;
+
+	kv_dynamodb_read(request, "DeleteTable", name_members, 1, &name);
+	table = kv_dynamodb_table(name.string);
+	answer = description_answer("TableDescription", table, "DELETING");
+	kv_table_drop(table);
+	return answer;
+}
+
+/* DescribeTable */
+Jsonb *
+kv_dynamodb_describe_table(Jsonb *request)
+{
+	KvDynamoValue name;
+
+	kv_dynamodb_read(request, "DescribeTable", name_members, 1, &name);
+	return description_answer("Table", kv_dynamodb_table(name.string), "ACTIVE");
+}
+
+/* Orders names by their bytes. */
+static int
+compare_names(const ListCell *a, const ListCell *b)
+{
+	return strcmp(lfirst(a), lfirst(b));
+}
+
+/* Returns the names of all tables that the current user sees, in order. */
+static List *
+list_names(void)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	Oid			schema = kv_dynamodb_schema();
+	List	   *names = NIL;
+
+	if (!OidIsValid(schema))
+		return NIL;
+	SPI_connect();
+	if (SPI_execute(psprintf("SELECT t.table_name::pg_catalog.oid FROM kv.tables t "
+							 "JOIN pg_catalog.pg_class c ON c.oid = t.table_name WHERE c.relnamespace = %u", schema),
+					true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read kv.tables");
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		bool		is_null;
+		Oid			relid = DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &is_null));
+		KvTable    *table = kv_table_lookup(relid);
+		MemoryContext spi;
+
+		if (table == NULL || !table->usable || table->index != NULL)
+			continue;
+		spi = MemoryContextSwitchTo(caller);
+		names = lappend(names, kv_dynamodb_table_name(relid));
+		MemoryContextSwitchTo(spi);
+	}
+	SPI_finish();
+	list_sort(names, compare_names);
+	return names;
+}
+
+/* ListTables */
+Jsonb *
+kv_dynamodb_list_tables(Jsonb *request)
+{
+	static const KvDynamoMember members[] = {
+		{"ExclusiveStartTableName", KV_DYNAMO_STRING}, {"Limit", KV_DYNAMO_INTEGER}
+	};
+	KvDynamoValue value[lengthof(members)];
+	JsonbParseState *state = NULL;
+	const char *start = NULL;
+	const char *last = NULL;
+	int			limit = MAX_LISTED;
+	int			count = 0;
+	List	   *names;
+	ListCell   *cell;
+	bool		more = false;
+
+	kv_dynamodb_read(request, "ListTables", members, lengthof(members), value);
+	if (value[0].given)
+		start = text_to_cstring(value[0].string);
+	if (value[1].given)
+		limit = value[1].integer;
+	if (limit < 1 || limit > MAX_LISTED)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("1 validation error detected: Value '%d' at 'Limit' failed to satisfy constraint: "
+						"Member must have value between 1 and %d", limit, MAX_LISTED)));
+	names = list_names();
+	kv_dynamodb_open(&state);
+	kv_dynamodb_add_name(&state, "TableNames");
+	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
+	foreach(cell, names)
+	{
+		JsonbValue	name;
+
+		if (start && strcmp(lfirst(cell), start) <= 0)
+			continue;
+		more = count == limit;
+		if (more)
+			break;
+		last = lfirst(cell);
+		count++;
+		name.type = jbvString;
+		name.val.string.val = lfirst(cell);
+		name.val.string.len = strlen(last);
+		pushJsonbValue(&state, WJB_ELEM, &name);
+	}
+	pushJsonbValue(&state, WJB_END_ARRAY, NULL);
+	if (more)
+		kv_dynamodb_add_text(&state, "LastEvaluatedTableName", last);
+	return kv_dynamodb_close(&state);
+}

@@ -1,0 +1,195 @@
+/*
+ * dynamodb_tag.c
+ *	  Tags of tables, and what is constant: DescribeLimits, DescribeEndpoints.
+ *
+ * Tags are kept in the table's comment (dynamodb_name.c); only its owner may
+ * change them.
+ *
+ * Source of the rules: DynamoDB API reference, TagResource.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "base/compat.h"
+#include "base/errors.h"
+#include "dynamodb/dynamodb.h"
+
+#define MAX_TAGS 50
+#define MAX_TAG_KEY 128			/* bytes */
+#define MAX_TAG_VALUE 256
+
+/* Raises an error unless the current user owns the table. */
+static void
+check_owner(Oid relid)
+{
+	if (!kv_compat_owns_relation(relid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)), get_rel_name(relid));
+}
+
+/* Returns old tags with those of an array of Key and Value. */
+Jsonb *
+kv_dynamodb_read_tags(Jsonb *array, Jsonb *old)
+{
+	static const KvDynamoMember members[] = {
+		{"Key", KV_DYNAMO_STRING, true}, {"Value", KV_DYNAMO_STRING, true}
+	};
+	JsonbParseState *state = NULL;
+	int			count;
+	Jsonb	  **tag = kv_dynamodb_objects(array, "Tags", &count);
+	JsonbIterator *iterator = JsonbIteratorInit(&old->root);
+	JsonbValue	value;
+	Jsonb	   *tags;
+
+	kv_dynamodb_open(&state);
+	(void) JsonbIteratorNext(&iterator, &value, true);
+	while (JsonbIteratorNext(&iterator, &value, true) == WJB_KEY)
+	{
+		pushJsonbValue(&state, WJB_KEY, &value);
+		(void) JsonbIteratorNext(&iterator, &value, true);
+		pushJsonbValue(&state, WJB_VALUE, &value);
+	}
+	for (int i = 0; i < count; i++)
+	{
+		KvDynamoValue member[lengthof(members)];
+		int			key_length;
+
+		kv_dynamodb_read(tag[i], "Tags", members, lengthof(members), member);
+		key_length = (int) VARSIZE_ANY_EXHDR(member[0].string);
+		if (key_length < 1 || key_length > MAX_TAG_KEY || (int) VARSIZE_ANY_EXHDR(member[1].string) > MAX_TAG_VALUE)
+			ereport(ERROR,
+					(errcode(ERRCODE_KV_VALIDATION),
+					 errmsg("One or more parameter values were invalid: a tag has a key of 1 to %d and a value of up to %d bytes",
+							MAX_TAG_KEY, MAX_TAG_VALUE)));
+		/* of members with one name jsonb keeps the last */
+		kv_dynamodb_add_text(&state, text_to_cstring(member[0].string), text_to_cstring(member[1].string));
+	}
+	tags = kv_dynamodb_close(&state);
+	if (JB_ROOT_COUNT(tags) > MAX_TAGS)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_LIMIT_EXCEEDED),
+				 errmsg("Too many tags: a table has at most %d", MAX_TAGS)));
+	return tags;
+}
+
+/* TagResource */
+Jsonb *
+kv_dynamodb_tag_resource(Jsonb *request)
+{
+	static const KvDynamoMember members[] = {
+		{"ResourceArn", KV_DYNAMO_STRING, true}, {"Tags", KV_DYNAMO_ARRAY, true}
+	};
+	KvDynamoValue value[lengthof(members)];
+	Oid			table;
+
+	kv_dynamodb_read(request, "TagResource", members, lengthof(members), value);
+	table = kv_dynamodb_table(value[0].string);
+	check_owner(table);
+	kv_dynamodb_note_table(table, kv_dynamodb_table_name(table),
+						   kv_dynamodb_read_tags(value[1].json, kv_dynamodb_tags(table)));
+	return kv_dynamodb_empty();
+}
+
+/* UntagResource */
+Jsonb *
+kv_dynamodb_untag_resource(Jsonb *request)
+{
+	static const KvDynamoMember members[] = {
+		{"ResourceArn", KV_DYNAMO_STRING, true}, {"TagKeys", KV_DYNAMO_ARRAY, true}
+	};
+	KvDynamoValue value[lengthof(members)];
+	JsonbParseState *state = NULL;
+	JsonbIterator *iterator;
+	JsonbValue	name;
+	JsonbValue	tag;
+	Oid			table;
+
+	kv_dynamodb_read(request, "UntagResource", members, lengthof(members), value);
+	table = kv_dynamodb_table(value[0].string);
+	check_owner(table);
+	iterator = JsonbIteratorInit(&kv_dynamodb_tags(table)->root);
+	kv_dynamodb_open(&state);
+	(void) JsonbIteratorNext(&iterator, &name, true);
+	while (JsonbIteratorNext(&iterator, &name, true) == WJB_KEY)
+	{
+		(void) JsonbIteratorNext(&iterator, &tag, true);
+		if (findJsonbValueFromContainer(&value[1].json->root, JB_FARRAY, &name) != NULL)
+			continue;
+		pushJsonbValue(&state, WJB_KEY, &name);
+		pushJsonbValue(&state, WJB_VALUE, &tag);
+	}
+	kv_dynamodb_note_table(table, kv_dynamodb_table_name(table), kv_dynamodb_close(&state));
+	return kv_dynamodb_empty();
+}
+
+/* Adds one tag to an array. */
+static void
+add_tag(void *argument, const JsonbValue *name, Jsonb *value)
+{
+	JsonbParseState **state = argument;
+	JsonbValue	tag;
+
+	(void) JsonbExtractScalar(&value->root, &tag);
+	kv_dynamodb_open(state);
+	kv_dynamodb_add_text(state, "Key", pnstrdup(name->val.string.val, name->val.string.len));
+	kv_dynamodb_add_name(state, "Value");
+	pushJsonbValue(state, WJB_VALUE, &tag);
+	pushJsonbValue(state, WJB_END_OBJECT, NULL);
+}
+
+/* ListTagsOfResource: all tags come at once. */
+Jsonb *
+kv_dynamodb_list_tags_of_resource(Jsonb *request)
+{
+	static const KvDynamoMember members[] = {
+		{"ResourceArn", KV_DYNAMO_STRING, true}, {"NextToken", KV_DYNAMO_STRING}
+	};
+	KvDynamoValue value[lengthof(members)];
+	JsonbParseState *state = NULL;
+
+	kv_dynamodb_read(request, "ListTagsOfResource", members, lengthof(members), value);
+	kv_dynamodb_open(&state);
+	kv_dynamodb_add_name(&state, "Tags");
+	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
+	kv_dynamodb_each(kv_dynamodb_tags(kv_dynamodb_table(value[0].string)), add_tag, &state);
+	pushJsonbValue(&state, WJB_END_ARRAY, NULL);
+	return kv_dynamodb_close(&state);
+}
+
+/* DescribeLimits: the service's defaults; nothing here is limited so. */
+Jsonb *
+kv_dynamodb_describe_limits(Jsonb *request)
+{
+	KvDynamoValue none;
+	JsonbParseState *state = NULL;
+
+	kv_dynamodb_read(request, "DescribeLimits", NULL, 0, &none);
+	kv_dynamodb_open(&state);
+	kv_dynamodb_add_integer(&state, "AccountMaxReadCapacityUnits", 80000);
+	kv_dynamodb_add_integer(&state, "AccountMaxWriteCapacityUnits", 80000);
+	kv_dynamodb_add_integer(&state, "TableMaxReadCapacityUnits", 40000);
+	kv_dynamodb_add_integer(&state, "TableMaxWriteCapacityUnits", 40000);
+	return kv_dynamodb_close(&state);
+}
+
+/* DescribeEndpoints */
+Jsonb *
+kv_dynamodb_describe_endpoints(Jsonb *request)
+{
+	KvDynamoValue none;
+	JsonbParseState *state = NULL;
+
+	kv_dynamodb_read(request, "DescribeEndpoints", NULL, 0, &none);
+	kv_dynamodb_open(&state);
+	kv_dynamodb_add_name(&state, "Endpoints");
+	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
+	kv_dynamodb_open(&state);
+	kv_dynamodb_add_text(&state, "Address", "dynamodb.local");
+	kv_dynamodb_add_integer(&state, "CachePeriodInMinutes", 1440);
+	pushJsonbValue(&state, WJB_END_OBJECT, NULL);
+	pushJsonbValue(&state, WJB_END_ARRAY, NULL);
+	return kv_dynamodb_close(&state);
+}
