@@ -83,6 +83,14 @@ SELECT pg_temp.refusal('UpdateItem', '{"TableName": "errs", "Key": {"pk": {"S": 
 SELECT pg_temp.refusal('Query', '{"TableName": "errs", "KeyConditionExpression": "sk = :v", "ExpressionAttributeValues": {":v": {"N": "1"}}}');
 SELECT pg_temp.refusal('Query', '{"TableName": "errs", "KeyConditionExpression": "pk = :v", "ExpressionAttributeValues": {":v": {"S": "1"}}, "ExclusiveStartKey": {"pk": {"S": "2"}, "sk": {"N": "1"}}}');
 
+-- What is wrong with an expression is said before that there is no such table.
+SELECT pg_temp.refusal('GetItem', '{"TableName": "none", "Key": {"pk": {"S": "x"}}, "ProjectionExpression": "a,,b"}');
+SELECT pg_temp.refusal('PutItem', '{"TableName": "none", "Item": {"pk": {"S": "x"}}, "ConditionExpression": "a = :v"}');
+SELECT pg_temp.refusal('UpdateItem', '{"TableName": "none", "Key": {"pk": {"S": "x"}}, "UpdateExpression": "SET a = :v", "ExpressionAttributeValues": {":v": {"S": "1"}, ":w": {"S": "1"}}}');
+SELECT pg_temp.refusal('Query', '{"TableName": "none", "KeyConditionExpression": "pk = :v", "FilterExpression": "a =", "ExpressionAttributeValues": {":v": {"S": "1"}}}');
+SELECT pg_temp.refusal('Query', '{"TableName": "none", "KeyConditionExpression": "pk = :v", "FilterExpression": "a = :v", "ExpressionAttributeValues": {":v": {"S": "1"}}}');
+SELECT pg_temp.refusal('Scan', '{"TableName": "none", "FilterExpression": "pk = :v", "ExpressionAttributeValues": {":v": {"S": "1"}}}');
+
 -- The definition of tables.
 SELECT pg_temp.refusal('CreateTable', '{"TableName": "new", "KeySchema": [], "AttributeDefinitions": []}');
 SELECT pg_temp.refusal('CreateTable', '{"TableName": "ab", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "AttributeDefinitions": [{"AttributeName": "a", "AttributeType": "S"}]}');

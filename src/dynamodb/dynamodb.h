@@ -14,6 +14,7 @@
 
 #include "utils/jsonb.h"
 
+#include "expression/expression.h"
 #include "operation/operation.h"
 #include "table/table.h"
 
@@ -95,8 +96,9 @@ extern bool kv_dynamodb_is(const text *value, const char *word);
 
 /* --- dynamodb_name.c: names of tables and indexes --- */
 
-/* Returns the table of a TableName or ARN; KV005 if there is none. */
+/* Returns the table of a TableName or ARN; KV005, or InvalidOid, if there is none. */
 extern Oid	kv_dynamodb_table(text *name);
+extern Oid	kv_dynamodb_find_table(text *name);
 
 /* Returns the name of a table that is to be created, quoted for SQL; *derived tells whether it is not the name itself. */
 extern char *kv_dynamodb_new_table_name(text *name, bool *derived);
@@ -125,6 +127,23 @@ extern text *kv_dynamodb_index(Oid table, text *name);
 
 /* Returns the name that DynamoDB knows an index by. */
 extern char *kv_dynamodb_index_name(Oid relid);
+
+/* --- dynamodb_check.c: the order of validation --- */
+
+/* The expressions of a request; NULL where there is none. */
+typedef struct KvDynamoExpressions
+{
+	text	   *update;
+	text	   *condition;
+	KvExpressionKind condition_kind;
+	text	   *projection;
+	bool		has_key_condition;
+	Jsonb	   *names;
+	Jsonb	   *values;
+} KvDynamoExpressions;
+
+/* The same as kv_dynamodb_table, but errors of expressions come first. */
+extern Oid	kv_dynamodb_table_of(text *name, const KvDynamoExpressions *expressions);
 
 /* --- dynamodb_legacy.c: what came before expressions --- */
 

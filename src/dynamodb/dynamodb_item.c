@@ -87,6 +87,7 @@ static void
 read_write(const KvDynamoValue *value, const KvDynamoMember *members, int count, KvWriteRequest *write)
 {
 	KvDynamoLegacy legacy = {0};
+	KvDynamoExpressions expressions = {.condition_kind = KV_EXPRESSION_CONDITION};
 	bool		has_update = count > WRITE_UPDATE && value[WRITE_UPDATE].given;
 	bool		has_updates = count > WRITE_UPDATE && value[WRITE_ATTRIBUTE_UPDATES].given;
 	bool		has_placeholders = value[WRITE_NAMES].given || value[WRITE_VALUES].given;
@@ -115,7 +116,11 @@ read_write(const KvDynamoValue *value, const KvDynamoMember *members, int count,
 	write->return_values_on_failure = value[WRITE_RETURN_ON_FAILURE].string;
 	write->key = kv_dynamodb_plain(value[WRITE_KEY].json);
 	write->item = write->key;
-	write->table = kv_dynamodb_table(value[WRITE_TABLE].string);
+	expressions.update = write->update;
+	expressions.condition = write->condition;
+	expressions.names = write->attribute_names;
+	expressions.values = write->attribute_values;
+	write->table = kv_dynamodb_table_of(value[WRITE_TABLE].string, &expressions);
 }
 
 /* Adds ItemCollectionMetrics, where the table has local indexes: the collection is no larger than the table. */
@@ -215,6 +220,7 @@ kv_dynamodb_get_item(Jsonb *request)
 	KvDynamoValue value[GET_MEMBERS];
 	KvGetItemRequest get = {0};
 	KvDynamoLegacy legacy = {0};
+	KvDynamoExpressions expressions = {0};
 	JsonbParseState *state = NULL;
 	Jsonb	   *item;
 
@@ -231,7 +237,9 @@ kv_dynamodb_get_item(Jsonb *request)
 	}
 	get.consistent_read = value[GET_CONSISTENT].boolean;
 	get.key = kv_dynamodb_plain(value[GET_KEY].json);
-	get.table = kv_dynamodb_table(value[GET_TABLE].string);
+	expressions.projection = get.projection;
+	expressions.names = get.attribute_names;
+	get.table = kv_dynamodb_table_of(value[GET_TABLE].string, &expressions);
 	item = kv_operation_get_item(&get);
 
 	kv_dynamodb_open(&state);

@@ -93,18 +93,27 @@ name_of_resource(text *name)
 	return cstring_to_text_with_len(part, strcspn(part, "/"));
 }
 
+/* Returns the table of a TableName or ARN; InvalidOid if there is none. */
+Oid
+kv_dynamodb_find_table(text *name)
+{
+	char	   *value = check_name("TableName", name_of_resource(name), 1);
+	Oid			schema = kv_dynamodb_schema();
+
+	return OidIsValid(schema) ? get_relname_relid(derive_name(value), schema) : InvalidOid;
+}
+
 /* Returns the table of a TableName or ARN. */
 Oid
 kv_dynamodb_table(text *name)
 {
-	char	   *value = check_name("TableName", name_of_resource(name), 1);
-	Oid			schema = kv_dynamodb_schema();
-	Oid			relid = OidIsValid(schema) ? get_relname_relid(derive_name(value), schema) : InvalidOid;
+	Oid			relid = kv_dynamodb_find_table(name);
 
 	if (!OidIsValid(relid))
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_NOT_A_TABLE),
-				 errmsg("Requested resource not found: Table: %s not found", value)));
+				 errmsg("Requested resource not found: Table: %s not found",
+						text_to_cstring(name_of_resource(name)))));
 	return relid;
 }
 

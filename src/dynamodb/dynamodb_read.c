@@ -170,6 +170,7 @@ static Jsonb *
 read_page(KvDynamoValue *value, KvReadRequest *read)
 {
 	JsonbParseState *state = NULL;
+	KvDynamoExpressions expressions = {.condition_kind = KV_EXPRESSION_SCAN_FILTER};
 	KvPage		page;
 
 	if (value[READ_LIMIT].given && value[READ_LIMIT].integer < 1)
@@ -182,7 +183,12 @@ read_page(KvDynamoValue *value, KvReadRequest *read)
 	read->exclusive_start_key = kv_dynamodb_plain(value[READ_START].json);
 	read->all_attributes = kv_dynamodb_is(value[READ_SELECT].string, "ALL_ATTRIBUTES");
 	read->count_only = kv_dynamodb_is(value[READ_SELECT].string, "COUNT");
-	read->table = kv_dynamodb_table(value[READ_TABLE].string);
+	expressions.condition = read->filter;
+	expressions.projection = read->projection;
+	expressions.has_key_condition = read->key_condition != NULL;
+	expressions.names = read->attribute_names;
+	expressions.values = read->attribute_values;
+	read->table = kv_dynamodb_table_of(value[READ_TABLE].string, &expressions);
 	if (value[READ_INDEX].given)
 		read->index = kv_dynamodb_index(read->table, value[READ_INDEX].string);
 	if (read->index && read->all_attributes)
