@@ -8,8 +8,8 @@
  * token belongs to the role that used it.
  *
  * A lock on the token keeps others from looking while one looks and writes;
- * the row itself is what they wait for then, to the end of its transaction.
- * Rows are looked up as they are now, committed or under way, whatever the
+ * the row itself is what they wait for then, to the end of its transaction
+ * and without the lock, since that transaction may use the token again.  Rows are looked up as they are now, committed or under way, whatever the
  * isolation level.  A token older than ten minutes counts as unused; each
  * call removes a few of those from the old end.
  *
@@ -256,21 +256,23 @@ trim_rows(Claim *claim)
 	systable_endscan(scan);
 }
 
-/* Notes the token under its lock; false if it has been used. */
+/*
+ * Notes the token under its lock; false if it has been used, or if another
+ * transaction (*wait) is about to decide about the row at *place.
+ */
 static bool
-claim_locked(Claim *claim)
+claim_locked(Claim *claim, TransactionId *wait, ItemPointer place)
 {
 	for (;;)
 	{
-		TransactionId wait;
 		HeapTuple	row;
 
 		CHECK_FOR_INTERRUPTS();
-		row = find_row(claim, &wait);
-		if (TransactionIdIsValid(wait))
+		row = find_row(claim, wait);
+		if (TransactionIdIsValid(*wait))
 		{
-			XactLockTableWait(wait, claim->tokens, &row->t_self, XLTW_InsertIndex);
-			continue;
+			*place = row->t_self;
+			return false;
 		}
 		claim->now = GetCurrentTimestamp();
 		if (HeapTupleIsValid(row) && !has_expired(claim, row))
@@ -292,15 +294,24 @@ kv_token_claim(text *token, Jsonb *content)
 {
 	Claim		claim = {NULL};
 	LOCKTAG		tag;
+	TransactionId wait;
+	ItemPointerData place;
 	bool		fresh;
 
 	claim.token = token;
 	claim.hash = hash_content(content);
 	open_tokens(&claim);
 	set_tag(&tag, token);
-	(void) LockAcquire(&tag, ExclusiveLock, false, false);
-	fresh = claim_locked(&claim);
-	(void) LockRelease(&tag, ExclusiveLock, false);
+	for (;;)
+	{
+		(void) LockAcquire(&tag, ExclusiveLock, false, false);
+		fresh = claim_locked(&claim, &wait, &place);
+		(void) LockRelease(&tag, ExclusiveLock, false);
+		if (!TransactionIdIsValid(wait))
+			break;
+		/* not with the lock, which the other may want once more */
+		XactLockTableWait(wait, claim.tokens, &place, XLTW_InsertIndex);
+	}
 	table_close(claim.tokens, NoLock);
 	CommandCounterIncrement();
 	return fresh;
