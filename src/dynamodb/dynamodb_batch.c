@@ -179,15 +179,15 @@ add_table_writes(void *argument, const JsonbValue *name, Jsonb *value)
 	add_actions(rewriter, value, "RequestItems");
 }
 
-/* Refuses capacity of operations that do not count it. */
+/* Refuses to return what these operations do not count. */
 static void
-check_capacity(const KvDynamoValue *value)
+check_none(const KvDynamoMember *member, const KvDynamoValue *value)
 {
 	if (value->given && !kv_dynamodb_is(value->string, "NONE"))
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("ReturnConsumedCapacity of batches and transactions must be NONE"),
-				 errhint("Capacity is counted by the operations on single items, Query and Scan.")));
+				 errmsg("%s of batches and transactions must be NONE", member->name),
+				 errhint("Operations on single items, Query and Scan count what they cost.")));
 }
 
 /* BatchWriteItem */
@@ -199,7 +199,8 @@ kv_dynamodb_batch_write_item(Jsonb *request)
 	Rewriter	rewriter = {0};
 
 	kv_dynamodb_read(request, "BatchWriteItem", members, lengthof(members), value);
-	check_capacity(&value[1]);
+	check_none(&members[1], &value[1]);
+	check_none(&members[2], &value[2]);
 	kv_dynamodb_open(&rewriter.state);
 	kv_dynamodb_add_name(&rewriter.state, "RequestItems");
 	kv_dynamodb_open(&rewriter.state);
@@ -312,7 +313,7 @@ kv_dynamodb_batch_get_item(Jsonb *request)
 	Answer		answer = {NULL, &rewriter};
 
 	kv_dynamodb_read(request, "BatchGetItem", members, lengthof(members), value);
-	check_capacity(&value[1]);
+	check_none(&members[1], &value[1]);
 	kv_dynamodb_open(&rewriter.state);
 	kv_dynamodb_add_name(&rewriter.state, "RequestItems");
 	kv_dynamodb_open(&rewriter.state);
@@ -354,7 +355,8 @@ kv_dynamodb_transact_write_items(Jsonb *request)
 	KvDynamoValue value[lengthof(members)];
 
 	kv_dynamodb_read(request, "TransactWriteItems", members, lengthof(members), value);
-	check_capacity(&value[1]);
+	check_none(&members[1], &value[1]);
+	check_none(&members[2], &value[2]);
 	return kv_operation_transact_write(rewrite_transaction(&value[0]), value[3].string);
 }
 
@@ -372,7 +374,7 @@ kv_dynamodb_transact_get_items(Jsonb *request)
 	int			count;
 
 	kv_dynamodb_read(request, "TransactGetItems", members, lengthof(members), value);
-	check_capacity(&value[1]);
+	check_none(&members[1], &value[1]);
 	kv_dynamodb_read(kv_operation_transact_get(rewrite_transaction(&value[0])), "answer", parts, 1, &part);
 	response = kv_dynamodb_objects(part.json, "Responses", &count);
 	kv_dynamodb_open(&state);
