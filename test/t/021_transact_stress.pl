@@ -97,12 +97,25 @@ END
 	look => "SELECT look();\n",
 	skew => "SELECT skew();\n",
 );
-pgbench('transfers, readers and pairs', 200, map { [ $_, $script{$_} ] } sort keys %script);
+pgbench('', 'transfers, readers and pairs', 200, map { [ $_, $script{$_} ] } sort keys %script);
 
 is(value(q((SELECT count(*) FROM wrong_sum))), 0, 'every reader saw the whole sum');
 is(value('look()'), 50000, 'the sum is what it was');
 is(value(q((SELECT count(*) FROM kv.scan('accounts') a WHERE (a ->> 'balance')::numeric < 0))), 0, 'no account is below zero');
 cmp_ok(value(q((SELECT count(DISTINCT p ->> 'pk') FROM kv.scan('pairs') p))), '>', 10, 'pairs were taken');
+is(value(q((SELECT count(*) FROM (SELECT 1 FROM kv.scan('pairs') p GROUP BY p ->> 'pk' HAVING count(*) > 1) x))), 0, 'none of them on both sides');
+
+# The same for a caller to whom a policy applies, whose rows come through SQL.
+$node->safe_psql('postgres', <<'END');
+TRUNCATE pairs;
+CREATE ROLE clerk LOGIN;
+GRANT SELECT, INSERT, UPDATE, DELETE ON pairs TO clerk;
+GRANT USAGE ON SEQUENCE turns TO clerk;
+CREATE POLICY all_pairs ON pairs USING (true);
+ALTER TABLE pairs ENABLE ROW LEVEL SECURITY;
+END
+pgbench('-U clerk', 'pairs under a policy', 30, [ 'policy_skew', $script{skew} ]);
+cmp_ok(value(q((SELECT count(DISTINCT p ->> 'pk') FROM kv.scan('pairs') p))), '>', 10, 'pairs were taken under a policy');
 is(value(q((SELECT count(*) FROM (SELECT 1 FROM kv.scan('pairs') p GROUP BY p ->> 'pk' HAVING count(*) > 1) x))), 0, 'none of them on both sides');
 
 # --- registers ---
@@ -260,7 +273,7 @@ END
 foreach my $phase ('transactions', 'mixed')
 {
 	$node->safe_psql('postgres', "SELECT setval('versions', nextval('versions') + 600)");
-	pgbench("registers: $phase", 1, [ "registers_$phase", "CALL play('$phase', :client_id, 60);\n" ]);
+	pgbench('', "registers: $phase", 1, [ "registers_$phase", "CALL play('$phase', :client_id, 60);\n" ]);
 	check_history($phase);
 }
 
@@ -272,10 +285,10 @@ done_testing();
 # Runs scripts of pgbench in all sessions at once; no call may fail.
 sub pgbench
 {
-	my ($name, $times, @scripts) = @_;
+	my ($options, $name, $times, @scripts) = @_;
 	my $all = $sessions * $times;
 
-	$node->pgbench("-n -c $sessions -j 2 -t $times", 0, [qr{number of transactions actually processed: $all/$all}],
+	$node->pgbench("$options -n -c $sessions -j 2 -t $times", 0, [qr{number of transactions actually processed: $all/$all}],
 		[], $name, { map { @$_ } @scripts });
 	return;
 }
