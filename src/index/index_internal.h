@@ -184,7 +184,7 @@ extern List *kv_state_read_all(void);
 /* Inserts or updates the row of an index, and tells all sessions. */
 extern void kv_state_write(const KvStateRow *row);
 
-/* The same for what readers need not know: position and error. */
+/* Updates what readers need not know, position and error, unless the row was removed meanwhile. */
 extern void kv_state_write_quietly(const KvStateRow *row);
 
 /* Removes the row of an index: it is in doubt, or gone. */

@@ -27,6 +27,7 @@
 #include "utils/rel.h"
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "base/compat.h"
@@ -140,6 +141,9 @@ kv_retry_guarded(Oid index, Oid base, KvIndexStep step, void *argument)
 
 	if (message == NULL)
 		return true;
+	/* nobody misses what an index lacks that was dropped meanwhile */
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(index)))
+		return false;
 	ereport(kv_retry_by_hand ? WARNING : LOG,
 			(errmsg("could not write to index \"%s\": %s", get_rel_name(index), message)));
 	note_error(index, base, message);

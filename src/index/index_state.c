@@ -290,27 +290,57 @@ invalidate(Oid relid)
 		CacheInvalidateRelcacheByRelid(relid);
 }
 
-/* Inserts or updates the row of an index. */
-void
-kv_state_write_quietly(const KvStateRow *row)
+/* Returns a copy of the row of an index, which nobody else can change or remove any more, or NULL. */
+static HeapTuple
+lock_state_row(Relation table, Oid index)
+{
+	HeapTuple	tuple;
+
+	while (HeapTupleIsValid(tuple = find_state_row(table, index)))
+	{
+		HeapTupleData locked = {.t_self = tuple->t_self};
+		TM_FailureData failure;
+		Buffer		buffer;
+		TM_Result	result = heap_lock_tuple(table, &locked, GetCurrentCommandId(true), LockTupleExclusive,
+											 LockWaitBlock, false, &buffer, &failure);
+
+		ReleaseBuffer(buffer);
+		if (result == TM_Ok)
+			break;
+		/* somebody was faster */
+		CHECK_FOR_INTERRUPTS();
+	}
+	return tuple;
+}
+
+/* Updates the row of an index; inserts it, if that is wanted, where there is none. */
+static void
+write_state(const KvStateRow *row, bool may_insert)
 {
 	Relation	table = table_open(require_relation("index_state"), RowExclusiveLock);
-	HeapTuple	old = find_state_row(table, row->index);
+	HeapTuple	old = lock_state_row(table, row->index);
 	HeapTuple	tuple = make_state_row(RelationGetDescr(table), row);
 
 	if (HeapTupleIsValid(old))
 		CatalogTupleUpdate(table, &old->t_self, tuple);
-	else
+	else if (may_insert)
 		CatalogTupleInsert(table, tuple);
 	table_close(table, NoLock);
 	CommandCounterIncrement();
+}
+
+/* Updates what readers need not know of an index, unless its row was removed. */
+void
+kv_state_write_quietly(const KvStateRow *row)
+{
+	write_state(row, false);
 }
 
 /* Inserts or updates the row of an index, and tells all sessions. */
 void
 kv_state_write(const KvStateRow *row)
 {
-	kv_state_write_quietly(row);
+	write_state(row, true);
 	invalidate(row->index);
 	invalidate(row->base);
 }

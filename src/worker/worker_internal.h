@@ -112,6 +112,14 @@ extern PGDLLEXPORT void kv_worker_main(Datum argument);
 /* Ends the process without a word if it was told to by SIGTERM, and sees to all other signals. */
 extern void kv_worker_check_signals(int exit_code);
 
+/* --- worker_crash.c --- */
+
+/* Counts a launcher that begins; returns for how long it should start no workers after crashes, in ms. */
+extern int	kv_worker_count_launcher(void);
+
+/* Forgets the crashes before this launcher, which has lived for long. */
+extern void kv_worker_forget_crashes(void);
+
 /* --- worker_database.c --- */
 
 /* Returns the OIDs of the databases that may have a worker: those that can be connected to and are no templates. */

@@ -64,8 +64,8 @@ static int	worker_count = 0;
 /* When pg_database was read last. */
 static TimestampTz listed_at = 0;
 
-/* No worker is started before this time. */
-static TimestampTz no_room_until = 0;
+/* No worker is started before this time: there was no room, or the server has crashed. */
+static TimestampTz pause_until = 0;
 static bool no_room_is_told = false;
 
 /* Returns the database's entry; NULL if there is none. */
@@ -254,7 +254,7 @@ start_worker(Database *database, TimestampTz now)
 		database->handle = NULL;
 		(void) kv_worker_free_slot(start.slot);
 		tell_no_room();
-		no_room_until = TimestampTzPlusMilliseconds(now, ROOM_PAUSE);
+		pause_until = TimestampTzPlusMilliseconds(now, ROOM_PAUSE);
 		return false;
 	}
 	no_room_is_told = false;
@@ -300,7 +300,7 @@ start_due(TimestampTz now)
 
 	foreach(lc, due)
 	{
-		if (worker_count >= kv_guc_workers || no_room_until > now || !start_worker(lfirst(lc), now))
+		if (worker_count >= kv_guc_workers || pause_until > now || !start_worker(lfirst(lc), now))
 			break;
 		done++;
 	}
@@ -334,7 +334,7 @@ time_to_sleep(TimestampTz now)
 	hash_seq_init(&status, databases);
 	while ((database = hash_seq_search(&status)) != NULL)
 	{
-		TimestampTz due = Max(database->due, no_room_until);
+		TimestampTz due = Max(database->due, pause_until);
 
 		/* one that is due now and was not started waits for a worker's end or the end of a hold, which wakes us */
 		if (database->handle == NULL && due > now && due < until)
@@ -379,6 +379,7 @@ kv_worker_launcher_main(Datum argument)
 	HASHCTL		control = {.keysize = sizeof(Oid), .entrysize = sizeof(Database)};
 	MemoryContext context;
 	uint32		wait_event = kv_compat_new_wait_event("KeyValueLauncherMain");
+	TimestampTz forget_at;
 
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGTERM, die);
@@ -391,6 +392,8 @@ kv_worker_launcher_main(Datum argument)
 	MemoryContextSwitchTo(context);
 	databases = hash_create("key_value databases", 64, &control, HASH_ELEM | HASH_BLOBS);
 	kv_worker_begin_launcher();
+	forget_at = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), LONG_LIFE);
+	pause_until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), kv_worker_count_launcher());
 
 	for (;;)
 	{
@@ -398,6 +401,11 @@ kv_worker_launcher_main(Datum argument)
 
 		ResetLatch(MyLatch);
 		kv_worker_check_signals(1);
+		if (forget_at != 0 && GetCurrentTimestamp() > forget_at)
+		{
+			kv_worker_forget_crashes();
+			forget_at = 0;
+		}
 		sleep = make_pass();
 		MemoryContextReset(context);
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, sleep, wait_event);

@@ -240,6 +240,8 @@ time_to_sleep(const KvIndexRound *round, bool done)
 static void
 serve(Life *life)
 {
+	bool		has_backlog = false;
+
 	for (;;)
 	{
 		KvIndexRound round;
@@ -252,8 +254,10 @@ serve(Life *life)
 			kv_worker_say_end(KV_WORKER_LEFT, 0);
 			return;
 		}
-		keep_distance(life);
+		if (!has_backlog)
+			keep_distance(life);
 		done = do_round(life, &round);
+		has_backlog = round.more;
 		if (!done && !has_extension())
 		{
 			kv_worker_say_end(KV_WORKER_NO_EXTENSION, 0);
