@@ -18,6 +18,10 @@
  * those of further calls when they are done.  Where a policy applies to the
  * caller an absent key has no entry, and a transaction keeps the lock in any
  * case.
+ *
+ * A key whose row this transaction has written before, by whatever means, is
+ * its own already: where somebody else has the lock on it he is waiting for
+ * the row, and waiting for him would be a deadlock.
  */
 #include "postgres.h"
 
@@ -101,7 +105,12 @@ kv_request_lock(KvRequestKey *keys, int count, const char *what)
 
 		context.number = sorted[i]->number + 1;
 		context.verb = sorted[i]->verb;
-		(void) LockAcquire(&tag, mode, false, false);
+		if (LockAcquire(&tag, mode, false, true) != LOCKACQUIRE_NOT_AVAIL)
+			continue;
+		/* who has the lock may be waiting for this transaction's row */
+		sorted[i]->skipped = kv_store_has_written(sorted[i]->table, sorted[i]->leaf, sorted[i]->key);
+		if (!sorted[i]->skipped)
+			(void) LockAcquire(&tag, mode, false, false);
 	}
 	kv_request_context_pop(&context);
 	pfree(sorted);
@@ -127,7 +136,7 @@ kv_request_unlock(const KvRequestKey *keys, int count)
 		LOCKTAG		tag;
 		LOCKMODE	mode = describe_lock(&keys[i], &tag);
 
-		if (!keys[i].keep)
+		if (!keys[i].keep && !keys[i].skipped)
 			(void) LockRelease(&tag, mode, false);
 	}
 }

@@ -103,6 +103,7 @@ typedef struct KvRequestKey
 	int			number;			/* of the part, from 0 */
 	const char *verb;			/* of the part, for messages; NULL: there is only one */
 	uint64		hash;			/* that stands for the key in the lock table; filled by kv_request_lock */
+	bool		skipped;		/* the lock was not taken: the row is this transaction's; set by kv_request_lock */
 	bool		shared;			/* the lock is for looking only */
 	bool		keep;			/* the lock stays to the end of the transaction in any case */
 } KvRequestKey;

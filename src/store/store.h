@@ -152,6 +152,12 @@ typedef enum KvRowChange
  */
 extern bool kv_writer_find(KvWriter *writer, const Datum *key);
 
+/*
+ * Tells whether this transaction has written the row of the key, so that all
+ * others that want it wait for its end.  Locks the leaf in ROW EXCLUSIVE mode.
+ */
+extern bool kv_store_has_written(KvTable *table, int leaf, const Datum *key);
+
 /* Tells where the row found lies. */
 extern ItemPointerData kv_writer_place(const KvWriter *writer);
 

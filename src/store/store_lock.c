@@ -18,8 +18,11 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relscan.h"
+#include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "executor/tuptable.h"
+#include "storage/bufmgr.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -218,6 +221,50 @@ kv_store_check_lost(TM_Result result, const TM_FailureData *failure)
 		default:
 			elog(ERROR, "unexpected result %d of a row change", (int) result);
 	}
+}
+
+/* Tells whether this transaction, and so nobody else, has inserted, changed or removed the row in the slot. */
+static bool
+is_written_here(TupleTableSlot *slot)
+{
+	BufferHeapTupleTableSlot *row = (BufferHeapTupleTableSlot *) slot;
+	HeapTupleHeader header;
+	bool		here;
+
+	if (!TTS_IS_BUFFERTUPLE(slot) || !BufferIsValid(row->buffer))
+		return false;
+	LockBuffer(row->buffer, BUFFER_LOCK_SHARE);
+	header = row->base.tuple->t_data;
+	here = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(header)) ||
+		((header->t_infomask & HEAP_XMAX_INVALID) == 0 &&
+		 !HEAP_XMAX_IS_LOCKED_ONLY(header->t_infomask) &&
+		 TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(header)));
+	LockBuffer(row->buffer, BUFFER_LOCK_UNLOCK);
+	return here;
+}
+
+/* Tells whether this transaction has written the row of the key, or the entry that keeps it absent. */
+bool
+kv_store_has_written(KvTable *table, int leaf, const Datum *key)
+{
+	Relation	heap = table_open(table->leaf_relid[leaf], RowExclusiveLock);
+	Relation	index = index_open(kv_table_leaf(table, leaf)->primary_index, AccessShareLock);
+	TupleTableSlot *slot = table_slot_create(heap, NULL);
+	ScanKeyData scan_key[KV_MAX_KEYS];
+	IndexScanDesc scan;
+	bool		here = false;
+
+	for (int i = 0; i < table->key.count; i++)
+		kv_store_fill_equal_key(&scan_key[i], &table->key, i, key[i]);
+	scan = kv_compat_index_beginscan(heap, index, SnapshotAny, table->key.count);
+	index_rescan(scan, scan_key, table->key.count, NULL, 0);
+	while (!here && index_getnext_slot(scan, ForwardScanDirection, slot))
+		here = is_written_here(slot);
+	index_endscan(scan);
+	ExecDropSingleTupleTableSlot(slot);
+	index_close(index, AccessShareLock);
+	table_close(heap, NoLock);
+	return here;
 }
 
 /* Fills the view with the row found. */
