@@ -154,7 +154,8 @@ extern bool kv_writer_find(KvWriter *writer, const Datum *key);
 
 /*
  * Tells whether this transaction has written the row of the key, so that all
- * others that want it wait for its end.  Locks the leaf in ROW EXCLUSIVE mode.
+ * others that want it wait for its end.  The leaf is locked in ACCESS SHARE
+ * mode for the call only, since keys are not asked for in the order of leaves.
  */
 extern bool kv_store_has_written(KvTable *table, int leaf, const Datum *key);
 

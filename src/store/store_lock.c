@@ -247,7 +247,7 @@ is_written_here(TupleTableSlot *slot)
 bool
 kv_store_has_written(KvTable *table, int leaf, const Datum *key)
 {
-	Relation	heap = table_open(table->leaf_relid[leaf], RowExclusiveLock);
+	Relation	heap = table_open(table->leaf_relid[leaf], AccessShareLock);
 	Relation	index = index_open(kv_table_leaf(table, leaf)->primary_index, AccessShareLock);
 	TupleTableSlot *slot = table_slot_create(heap, NULL);
 	ScanKeyData scan_key[KV_MAX_KEYS];
@@ -263,7 +263,7 @@ kv_store_has_written(KvTable *table, int leaf, const Datum *key)
 	index_endscan(scan);
 	ExecDropSingleTupleTableSlot(slot);
 	index_close(index, AccessShareLock);
-	table_close(heap, NoLock);
+	table_close(heap, AccessShareLock);
 	return here;
 }
 
