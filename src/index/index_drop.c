@@ -7,6 +7,7 @@
 #include "catalog/pg_class.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
@@ -29,7 +30,7 @@ drop_capture(Oid base)
 {
 	const KvTable *table = kv_table_lookup(base);
 
-	if (table == NULL || table->global_count > 0 || !kv_index_lock_table(base, AccessExclusiveLock, 1))
+	if (table == NULL || table->global_count > 0 || !ConditionalLockRelationOid(base, AccessExclusiveLock))
 		return;
 	kv_create_run(psprintf("DROP TRIGGER IF EXISTS kv_capture ON %s", qualified_name(base)));
 	kv_create_run(psprintf("DROP TRIGGER IF EXISTS kv_capture_truncate ON %s", qualified_name(base)));
