@@ -52,7 +52,7 @@ typedef struct KvIndexRound
 	int64		changes;		/* records of the change log that were applied */
 	int64		filled;			/* items that a backfill went over */
 	bool		more;			/* there is more to do at once */
-	bool		failed;			/* something failed, now or before, and is to be tried again in a second or later */
+	bool		failed;			/* something failed or was locked, and is to be tried again soon */
 } KvIndexRound;
 
 /*

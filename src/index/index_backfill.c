@@ -399,7 +399,9 @@ can_fill(const KvStateRow *row)
 		return false;
 	if (row->retry_at > GetCurrentTimestamp() && !kv_retry_by_hand)
 		return false;
-	if (!ConditionalLockRelationOid(row->base, AccessShareLock))
+	/* the transaction that made the index may have woken us just before it gave its locks back */
+	if (!ConditionalLockRelationOid(row->index, RowExclusiveLock) ||
+		!ConditionalLockRelationOid(row->base, AccessShareLock))
 		return false;
 	index = kv_table_lookup(row->index);
 	return index != NULL && index->usable && index->index != NULL &&

@@ -366,7 +366,7 @@ static bool
 has_capture(Oid relid)
 {
 	Relation	relation = table_open(relid, AccessShareLock);
-	TriggerDesc *triggers = relation->trigdesc;
+	TriggerDesc *triggers = CopyTriggerDesc(relation->trigdesc);
 	bool		found = false;
 
 	for (int i = 0; triggers != NULL && i < triggers->numtriggers && !found; i++)

@@ -81,11 +81,15 @@ kv_table_is_capture(Oid function)
 	return is_kv_function(function, "capture_change");
 }
 
-/* Returns the trigger that makes the relation the table of a global index, or a leaf of one; NULL if there is none. */
+/*
+ * Returns the trigger that makes the relation the table of a global index, or a
+ * leaf of one; NULL if there is none.  It is a copy: any catalog look-up may
+ * rebuild the relcache entry, and triggers do not survive that.
+ */
 static const Trigger *
 find_definition(Relation relation)
 {
-	const TriggerDesc *triggers = relation->trigdesc;
+	const TriggerDesc *triggers = CopyTriggerDesc(relation->trigdesc);
 
 	for (int i = 0; triggers != NULL && i < triggers->numtriggers; i++)
 	{
@@ -347,10 +351,11 @@ kv_table_find_global_indexes(KvTable *table, Relation relation)
 	SysScanDesc scan;
 	HeapTuple	tuple;
 	int			capacity = KV_MAX_GLOBAL_INDEXES;
+	const TriggerDesc *own = CopyTriggerDesc(relation->trigdesc);
 
-	for (int i = 0; relation->trigdesc != NULL && i < relation->trigdesc->numtriggers; i++)
+	for (int i = 0; own != NULL && i < own->numtriggers; i++)
 	{
-		const Trigger *trigger = &relation->trigdesc->triggers[i];
+		const Trigger *trigger = &own->triggers[i];
 
 		if (trigger->tgenabled != TRIGGER_DISABLED && TRIGGER_FOR_ROW(trigger->tgtype) &&
 			kv_table_is_capture(trigger->tgfoid))

@@ -42,8 +42,8 @@
 /* How long to wait for a session that is applying, in ms. */
 #define BUSY_PAUSE 200
 
-/* How long to wait before what failed is tried again, in ms: it decides itself what is due. */
-#define RETRY_PAUSE 1000
+/* How long to wait before what failed, or was locked, is tried again, in ms: a round decides itself what is due. */
+#define RETRY_PAUSE 200
 
 /* How long statistics may wait to be reported, in ms. */
 #define STATISTICS_PAUSE 1000

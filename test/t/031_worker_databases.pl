@@ -44,7 +44,8 @@ foreach my $busy (0, 1)
 		keep_busy('copied');
 	}
 	quickly("$how: DROP DATABASE", 'DROP DATABASE store');
-	quickly("$how: DROP DATABASE WITH (FORCE)", 'DROP DATABASE copied WITH (FORCE)');
+	$node->safe_psql('postgres', 'ALTER DATABASE copied OWNER TO owner');
+	quickly("$how: DROP DATABASE WITH (FORCE) by its owner", 'DROP DATABASE copied WITH (FORCE)', 'postgres', 'owner');
 }
 
 # A template has no worker; a plain database again, it has.
@@ -157,9 +158,10 @@ sub becomes_free
 # Runs a command that would fail after five seconds if a worker stayed.
 sub quickly
 {
-	my ($name, $sql, $database) = @_;
+	my ($name, $sql, $database, $role) = @_;
 	my $start = time;
-	my ($status, undef, $err) = $node->psql($database // 'postgres', "SET client_min_messages = warning;\n$sql");
+	my ($status, undef, $err) = $node->psql($database // 'postgres', "SET client_min_messages = warning;\n$sql",
+		extra_params => [ $role ? ('-U', $role) : () ]);
 
 	is($err, '', $name) or diag(sprintf 'it took %.1f s', time - $start);
 	note(sprintf '%.2f s: %s', time - $start, $sql);
