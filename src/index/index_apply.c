@@ -306,8 +306,9 @@ apply_to_base(BaseWork *work, KvLogRecord *records, int count)
 /*
  * Opens a base table and those of its indexes that are to be kept right.
  *
- * False: there is nothing to be done, since the table is gone, or none of its
- * indexes has been begun to be filled.
+ * False: there is nothing to be done, since none of its indexes has been begun
+ * to be filled.  An index that was, but cannot be kept at present, misses
+ * these records, so it is in doubt.
  */
 static bool
 open_base(BaseWork *work, Oid base_relid, Snapshot snapshot)
@@ -316,13 +317,18 @@ open_base(BaseWork *work, Oid base_relid, Snapshot snapshot)
 	work->snapshot = snapshot;
 	work->base = kv_table_lookup(base_relid);
 	if (work->base == NULL || !work->base->usable)
+	{
+		kv_state_remove_of_base(base_relid);
 		return false;
+	}
 	for (int i = 0; i < work->base->global_count && work->index_count < KV_MAX_GLOBAL_INDEXES; i++)
 	{
 		KvTable    *index = kv_table_lookup(work->base->global_relid[i]);
 
 		if (index != NULL && index->usable && index->index != NULL && index->index->state != KV_INDEX_CREATING)
 			work->index[work->index_count++].index = index;
+		else
+			kv_state_remove(work->base->global_relid[i]);
 	}
 	return work->index_count > 0;
 }
@@ -333,7 +339,7 @@ kv_apply_records(Oid base_relid, Oid only, KvLogRecord *records, int count, Snap
 {
 	BaseWork	work;
 
-	if (!ConditionalLockRelationOid(base_relid, AccessShareLock))
+	if (!kv_index_lock_to_apply(base_relid, AccessShareLock))
 	{
 		for (int i = 0; i < count; i++)
 			kv_retry_keep(only, &records[i]);

@@ -127,6 +127,22 @@ take_lock(Oid relid, LOCKMODE lockmode, bool wait)
 	return true;
 }
 
+/* Empties a leaf of an index; what that does is no reason for doubt. */
+static void
+empty_leaf(Relation leaf)
+{
+	kv_table_index_write_depth++;
+	PG_TRY();
+	{
+		kv_log_truncate_table(leaf);
+	}
+	PG_FINALLY();
+	{
+		kv_table_index_write_depth--;
+	}
+	PG_END_TRY();
+}
+
 /* Empties the index table; false if somebody uses it. */
 static bool
 empty_index(const KvTable *index, bool wait)
@@ -141,11 +157,7 @@ empty_index(const KvTable *index, bool wait)
 			return false;
 		leaf = table_open(index->leaf_relid[i], NoLock);
 		if (RelationGetNumberOfBlocks(leaf) > 0)
-		{
-			kv_table_index_write_depth++;
-			kv_log_truncate_table(leaf);
-			kv_table_index_write_depth--;
-		}
+			empty_leaf(leaf);
 		table_close(leaf, NoLock);
 	}
 	return true;
@@ -215,7 +227,7 @@ adopt(KvTable *index, bool wait)
 	row.base = base;
 	row.state = KV_INDEX_BACKFILLING;
 	row.fingerprint = index->index->fingerprint;
-	kv_state_write(&row);
+	kv_state_write(&row, true);
 	ereport(DEBUG1,
 			(errmsg_internal("begins to fill index \"%s\"", get_rel_name(relid))));
 }
@@ -383,7 +395,7 @@ fill_step(KvTable *index, void *argument)
 		chunk->row.state = KV_INDEX_ACTIVE;
 		chunk->row.leaf = InvalidOid;
 		chunk->row.position = NULL;
-		kv_state_write(&chunk->row);
+		kv_state_write(&chunk->row, false);
 	}
 	else
 		kv_state_write_quietly(&chunk->row);
@@ -399,9 +411,8 @@ can_fill(const KvStateRow *row)
 		return false;
 	if (row->retry_at > GetCurrentTimestamp() && !kv_retry_by_hand)
 		return false;
-	/* the transaction that made the index may have woken us just before it gave its locks back */
-	if (!ConditionalLockRelationOid(row->index, RowExclusiveLock) ||
-		!ConditionalLockRelationOid(row->base, AccessShareLock))
+	if (!kv_index_lock_to_apply(row->base, AccessShareLock) ||
+		!kv_index_lock_to_apply(row->index, RowExclusiveLock))
 		return false;
 	index = kv_table_lookup(row->index);
 	return index != NULL && index->usable && index->index != NULL &&

@@ -3,9 +3,10 @@
  *	  kv.create_global_index.
  *
  * As with tables everything is made by ordinary DDL of standard objects, with
- * the caller's rights; what they are is said in table_index.c.  The base table
- * is locked against writers until the transaction ends, so that whoever writes
- * afterwards knows of the index; it is asked for in turns (index_lock.c).
+ * the caller's rights; what they are is said in table_index.c.  When all is
+ * made, the base table is locked against writers until the transaction ends,
+ * so that whoever writes afterwards knows of the index; the lock is asked for
+ * in turns (index_lock.c).
  * An index of a table without items is filled at once, another one later by a
  * worker.
  */
@@ -186,9 +187,9 @@ add_key(KvNewIndex *new, const char *what, const char *argument, text *name, tex
 		check_same_type(new, &base->local[i], attribute);
 }
 
-/* Begins a definition: locks the table against writers and checks who asks, and the name. */
+/* Begins a definition: opens the table and checks who asks, and the name. */
 void
-kv_create_begin(KvNewIndex *new, const KvCreateIndex *request, const char *function, LOCKMODE lockmode)
+kv_create_begin(KvNewIndex *new, const KvCreateIndex *request, const char *function)
 {
 	memset(new, 0, sizeof(KvNewIndex));
 	PreventCommandIfReadOnly(function);
@@ -200,16 +201,35 @@ kv_create_begin(KvNewIndex *new, const KvCreateIndex *request, const char *funct
 	new->name = text_to_cstring(request->index_name);
 	kv_table_check_identifier("index name", new->name, strlen(new->name));
 
-	(void) kv_table_open(request->table, AccessShareLock);
-	check_owner(request->table);
-	if (!kv_index_lock_table(request->table, lockmode, PG_INT32_MAX))
-		elog(ERROR, "could not lock relation %u", request->table);
 	new->base = kv_table_open(request->table, AccessShareLock);
 	check_owner(request->table);
 	new->schema = get_rel_namespace(request->table);
 	check_name_is_free(new->name, new->schema);
 	new->qualified_name = quote_qualified_identifier(get_namespace_name(new->schema), new->name);
 	new->base_name = quote_qualified_identifier(get_namespace_name(new->schema), get_rel_name(request->table));
+}
+
+/* Locks the table until the transaction ends, and looks at it again. */
+void
+kv_create_lock(KvNewIndex *new, LOCKMODE lockmode)
+{
+	Oid			relid = new->base->relid;
+
+	if (!kv_index_lock_table(relid, lockmode, PG_INT32_MAX))
+		elog(ERROR, "could not lock relation %u", relid);
+	new->base = kv_table_open(relid, AccessShareLock);
+}
+
+/* Raises an error if the table has as many global indexes as it may have. */
+static void
+check_count(const KvTable *base, int count)
+{
+	if (count <= KV_MAX_GLOBAL_INDEXES)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_LIMIT_EXCEEDED),
+			 errmsg("table \"%s\" has %d global indexes already", get_rel_name(base->relid), count - 1),
+			 errdetail("A table has at most %d.", KV_MAX_GLOBAL_INDEXES)));
 }
 
 /* Reads the index key of a global index. */
@@ -484,7 +504,7 @@ begin_state(const KvNewIndex *new, Oid relid)
 	row.base = new->base->relid;
 	row.fingerprint = index->index->fingerprint;
 	row.state = is_empty(new->base) ? KV_INDEX_ACTIVE : KV_INDEX_BACKFILLING;
-	kv_state_write(&row);
+	kv_state_write(&row, true);
 	if (row.state == KV_INDEX_BACKFILLING)
 		kv_index_wake_at_commit();
 }
@@ -496,14 +516,9 @@ kv_index_create_global(const KvCreateIndex *request)
 	KvNewIndex	new;
 	Oid			relid = InvalidOid;
 
-	kv_create_begin(&new, request, "kv.create_global_index()", ShareRowExclusiveLock);
+	kv_create_begin(&new, request, "kv.create_global_index()");
 	check_persistence(new.base);
-	if (new.base->global_count >= KV_MAX_GLOBAL_INDEXES)
-		ereport(ERROR,
-				(errcode(ERRCODE_KV_LIMIT_EXCEEDED),
-				 errmsg("table \"%s\" has %d global indexes already", get_rel_name(new.base->relid),
-						new.base->global_count),
-				 errdetail("A table has at most %d.", KV_MAX_GLOBAL_INDEXES)));
+	check_count(new.base, new.base->global_count + 1);
 	read_global_key(&new, request);
 	read_projected(&new, request);
 
@@ -513,9 +528,10 @@ kv_index_create_global(const KvCreateIndex *request)
 	{
 		SPI_connect();
 		create_index_table(&new);
-		create_capture(&new);
 		relid = get_relname_relid(new.name, new.schema);
 		copy_security(&new, relid);
+		kv_create_lock(&new, ShareRowExclusiveLock);
+		create_capture(&new);
 		SPI_finish();
 	}
 	PG_FINALLY();
@@ -524,8 +540,9 @@ kv_index_create_global(const KvCreateIndex *request)
 	}
 	PG_END_TRY();
 
-	new.base = kv_table_open(request->table, AccessShareLock);
 	begin_state(&new, relid);
+	new.base = kv_table_open(request->table, AccessShareLock);
+	check_count(new.base, new.base->global_count);
 	if (!kv_index_is_preloaded())
 		ereport(NOTICE,
 				(errmsg("global index \"%s\" is not kept up to date by itself", new.name),

@@ -26,8 +26,11 @@ typedef struct KvNewIndex
 	char	  **include;
 } KvNewIndex;
 
-/* Begins a definition: locks the table and checks who asks, and the name. */
-extern void kv_create_begin(KvNewIndex *new, const KvCreateIndex *request, const char *function, LOCKMODE lockmode);
+/* Begins a definition: opens the table and checks who asks, and the name. */
+extern void kv_create_begin(KvNewIndex *new, const KvCreateIndex *request, const char *function);
+
+/* Locks the table until the transaction ends, and looks at it again. */
+extern void kv_create_lock(KvNewIndex *new, LOCKMODE lockmode);
 
 /* Reads the sort key and projection of a local index. */
 extern void kv_create_read_local_key(KvNewIndex *new, const KvCreateIndex *request);

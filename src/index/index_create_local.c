@@ -47,7 +47,8 @@ kv_index_create_local(const KvCreateIndex *request)
 	const KvKeyAttribute *attribute = &new.key.attribute[0];
 	const char *name;
 
-	kv_create_begin(&new, request, "kv.create_local_index()", ShareLock);
+	kv_create_begin(&new, request, "kv.create_local_index()");
+	kv_create_lock(&new, ShareLock);
 	if (new.base->key.count < 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),

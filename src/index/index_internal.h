@@ -181,14 +181,17 @@ extern bool kv_state_read(Oid index, KvStateRow *row);
 /* Returns all rows, a list of KvStateRow. */
 extern List *kv_state_read_all(void);
 
-/* Inserts or updates the row of an index, and tells all sessions. */
-extern void kv_state_write(const KvStateRow *row);
+/* Updates the row of an index, unless it was removed, and tells all sessions; inserts it if may_insert is set. */
+extern void kv_state_write(const KvStateRow *row, bool may_insert);
 
 /* Updates what readers need not know, position and error, unless the row was removed meanwhile. */
 extern void kv_state_write_quietly(const KvStateRow *row);
 
 /* Removes the row of an index: it is in doubt, or gone. */
 extern void kv_state_remove(Oid index);
+
+/* Removes the rows of all indexes of a base table. */
+extern void kv_state_remove_of_base(Oid base);
 
 /* Takes the lock that one session at a time applies under; false if it is taken and wait is not set. */
 extern bool kv_apply_lock(bool wait);
@@ -221,6 +224,9 @@ extern void kv_index_write(KvTable *index, KvIndexWrite *writes, int count);
 
 /* Locks a table in at most so many turns, each of which holds its other users off for some 40 ms; false if that was not enough. */
 extern bool kv_index_lock_table(Oid relid, LOCKMODE lockmode, int turns);
+
+/* Locks a table or index to apply changes to it; false if somebody has it locked, and not just for a moment. */
+extern bool kv_index_lock_to_apply(Oid relid, LOCKMODE lockmode);
 
 /* --- index_hooks.c --- */
 

@@ -68,8 +68,24 @@ kv_index_lock_table(Oid relid, LOCKMODE lockmode, int turns)
 		CHECK_FOR_INTERRUPTS();
 		if (ConditionalLockRelationOid(relid, lockmode) || try_turn(relid, lockmode))
 			return true;
+		if (turn + 1 == turns)
+			break;
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, PAUSE_MS, PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
 	}
 	return false;
+}
+
+/*
+ * Locks a table or index to apply changes to it; false if somebody has it
+ * locked.  One turn is waited for him, who may be the one who has just
+ * committed and gives his locks back; by hand, for as long as it takes.
+ */
+bool
+kv_index_lock_to_apply(Oid relid, LOCKMODE lockmode)
+{
+	if (!kv_retry_by_hand)
+		return kv_index_lock_table(relid, lockmode, 1);
+	LockRelationOid(relid, lockmode);
+	return true;
 }

@@ -22,6 +22,7 @@
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -43,6 +44,9 @@
 
 #define MIN_PAUSE	1000		/* ms */
 #define MAX_PAUSE	60000
+
+/* How long a worker waits for a lock, of a row or a leaf of an index. */
+#define STEP_LOCK_TIMEOUT "500ms"
 
 /* Errors are tried again whatever was noted, and told to the client. */
 bool		kv_retry_by_hand = false;
@@ -90,7 +94,7 @@ open_for_step(Oid index)
 {
 	KvTable    *table;
 
-	if (!ConditionalLockRelationOid(index, RowExclusiveLock))
+	if (!kv_index_lock_to_apply(index, RowExclusiveLock))
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 				 errmsg("index \"%s\" is locked", get_rel_name(index))));
@@ -101,6 +105,19 @@ open_for_step(Oid index)
 				 errmsg("index \"%s\" has another owner than its table", get_rel_name(index)),
 				 errhint("Give it the same with ALTER TABLE .. OWNER TO.")));
 	return table;
+}
+
+/* Runs a step; a worker waits for no lock for long. */
+static void
+run_step(Oid index, KvIndexStep step, void *argument)
+{
+	int			nest_level = NewGUCNestLevel();
+
+	if (!kv_retry_by_hand)
+		(void) set_config_option("lock_timeout", STEP_LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+	step(open_for_step(index), argument);
+	AtEOXact_GUC(true, nest_level);
 }
 
 /* Runs a step about one index in a subtransaction; notes an error and returns false. */
@@ -116,7 +133,7 @@ kv_retry_guarded(Oid index, Oid base, KvIndexStep step, void *argument)
 	MemoryContextSwitchTo(caller);
 	PG_TRY();
 	{
-		step(open_for_step(index), argument);
+		run_step(index, step, argument);
 		ReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(caller);
 		CurrentResourceOwner = owner;

@@ -336,13 +336,14 @@ kv_state_write_quietly(const KvStateRow *row)
 	write_state(row, false);
 }
 
-/* Inserts or updates the row of an index, and tells all sessions. */
+/* Updates the row of an index, unless it was removed, and tells all sessions; inserts it if may_insert is set. */
 void
-kv_state_write(const KvStateRow *row)
+kv_state_write(const KvStateRow *row, bool may_insert)
 {
-	write_state(row, true);
+	write_state(row, may_insert);
 	invalidate(row->index);
 	invalidate(row->base);
+	CommandCounterIncrement();	/* we look again ourselves */
 }
 
 /* Removes the row of an index. */
@@ -350,20 +351,32 @@ void
 kv_state_remove(Oid index)
 {
 	Relation	table = table_open(require_relation("index_state"), RowExclusiveLock);
+	HeapTuple	tuple;
 
-	for (;;)
+	while (HeapTupleIsValid(tuple = find_state_row(table, index)))
 	{
-		HeapTuple	tuple = find_state_row(table, index);
 		TM_FailureData failure;
 
-		if (!HeapTupleIsValid(tuple) ||
-			heap_delete(table, &tuple->t_self, GetCurrentCommandId(true), InvalidSnapshot, true,
+		if (heap_delete(table, &tuple->t_self, GetCurrentCommandId(true), InvalidSnapshot, true,
 						&failure, false) == TM_Ok)
+		{
+			invalidate(index);
+			CommandCounterIncrement();
 			break;
+		}
 		/* apply has changed it, or removed it */
 		CHECK_FOR_INTERRUPTS();
 	}
 	table_close(table, NoLock);
-	CommandCounterIncrement();
-	invalidate(index);
+}
+
+/* Removes the rows of all indexes of a base table. */
+void
+kv_state_remove_of_base(Oid base)
+{
+	ListCell   *cell;
+
+	foreach(cell, kv_state_read_all())
+		if (((KvStateRow *) lfirst(cell))->base == base)
+			kv_state_remove(((KvStateRow *) lfirst(cell))->index);
 }

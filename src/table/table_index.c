@@ -45,6 +45,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "base/compat.h"
 #include "base/errors.h"
 #include "table/table_internal.h"
 
@@ -188,14 +189,31 @@ read_origins(KvTable *table, KvIndex *index, const Trigger *trigger, const KvTab
 		mark_key_changed(table, base);
 }
 
-/* Hashes all that the content of the index depends on but the items. */
+/* Returns the OID of a relation's primary key, which another one is if it was dropped and added again. */
+static Oid
+primary_key_of(Oid relid)
+{
+	Relation	relation = RelationIdGetRelation(relid);
+	Oid			primary_key;
+
+	if (relation == NULL)
+		return InvalidOid;
+	primary_key = kv_compat_primary_key_index(relation);
+	RelationClose(relation);
+	return primary_key;
+}
+
+/*
+ * Hashes all that the content of the index depends on but the items.  Without
+ * their primary keys, table and index were not looked after.
+ */
 static uint64
 make_fingerprint(const KvTable *table, const KvIndex *index, const KvTable *base)
 {
 	StringInfoData facts;
 
 	initStringInfo(&facts);
-	appendStringInfo(&facts, "%u %d %d", base->relid, (int) index->projection, index->key.trailing);
+	appendStringInfo(&facts, "%u %u %u %d %d", base->relid, primary_key_of(base->relid), primary_key_of(index->relid), (int) index->projection, index->key.trailing);
 	for (int i = 0; i < table->key.count; i++)
 		appendStringInfo(&facts, " %s %c %d", table->key.attribute[i].name,
 						 (char) table->key.attribute[i].type, index->base_key[i]);
