@@ -3,7 +3,8 @@
  *	  The trigger that notes which items changed.
  *
  * An AFTER ROW trigger on the base table, ENABLE ALWAYS so that logical
- * replication fires it too.  It compares what the indexes would see of the
+ * replication fires it too.  Where it is the only trigger, item functions call
+ * it without the machinery of triggers.  It compares what the indexes would see of the
  * item before and after, refuses an attribute that cannot be a key, and
  * writes at most one record, whatever the number of indexes (two where the
  * key of the item itself changed).
@@ -193,6 +194,13 @@ capture(const KvTable *base, const KvItemView *old, const KvItemView *new)
 		kv_index_wake_at_commit();
 	}
 	pfree(record.data);
+}
+
+/* Makes the store call us directly where there is no other trigger. */
+void
+kv_index_install_capture(void)
+{
+	kv_store_capture_hook = capture;
 }
 
 /* Fills a view from a row of the leaf. */

@@ -196,6 +196,11 @@ extern void kv_state_remove_of_base(Oid base);
 /* Takes the lock that one session at a time applies under; false if it is taken and wait is not set. */
 extern bool kv_apply_lock(bool wait);
 
+/* --- index_capture.c --- */
+
+/* Makes the store call capture directly where there is no other trigger. */
+extern void kv_index_install_capture(void);
+
 /* --- index_doubt.c --- */
 
 /* Notes that a base table, an index or a leaf of one has other rows than its indexes were told of. */

@@ -235,4 +235,5 @@ kv_index_init(void)
 	RegisterXactCallback(wake_after_commit, NULL);
 	kv_index_install_hooks();
 	kv_index_watch_doubts();
+	kv_index_install_capture();
 }

@@ -111,6 +111,16 @@ extern void kv_store_get_end(KvPoint *point);
 /* The same from a row that a local index has: the view's schema is the index's, and rest holds its attribute still. */
 extern void kv_store_local_view(const KvIndex *index, const KvLeaf *leaf, TupleTableSlot *slot, KvItemView *view);
 
+/* --- store_trigger.c --- */
+
+/*
+ * Called for each row written to a table whose only trigger is the one that
+ * captures changes for its global indexes, in the place of that trigger;
+ * either view is NULL where there is no item.
+ */
+typedef void (*KvCaptureHook) (const KvTable *table, const KvItemView *old, const KvItemView *new);
+extern KvCaptureHook kv_store_capture_hook;
+
 /* --- store_writer.c: one leaf, open for writing --- */
 
 /*

@@ -101,6 +101,7 @@ extern void kv_store_check_lost(TM_Result result, const TM_FailureData *failure)
 typedef struct KvTriggers
 {
 	bool		active;
+	bool		captures;		/* no trigger but the one that captures changes: its hook is called */
 	bool		before_row;		/* there are BEFORE ROW triggers */
 	CmdType		command;
 	EState	   *estate;
@@ -110,11 +111,14 @@ typedef struct KvTriggers
 	TransitionCaptureState *capture;
 } KvTriggers;
 
-/* Returns the row triggers of the leaf; NULL if there are none but those that make it an index. */
+/* Returns the row triggers of the leaf; NULL if there are none but those of indexes. */
 extern TriggerDesc *kv_store_row_triggers(const KvWriter *writer);
 
 /* Prepares the triggers of a command and fires BEFORE STATEMENT triggers; active stays false if there are none. */
 extern void kv_triggers_begin(KvTriggers *triggers, KvWriter *writer, CmdType command);
+
+/* Calls the capture hook in the place of its trigger; changed and written tell which of the rows found and next there are. */
+extern void kv_triggers_capture(const KvTriggers *triggers, KvWriter *writer, bool changed, bool written);
 
 /* Fires the AFTER triggers queued, and AFTER STATEMENT triggers if the row was written. */
 extern void kv_triggers_end(KvTriggers *triggers, bool written);

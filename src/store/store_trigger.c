@@ -17,6 +17,8 @@
 #include "base/compat.h"
 #include "store/store_internal.h"
 
+KvCaptureHook kv_store_capture_hook = NULL;
+
 /* Tells whether a relation has BEFORE ROW triggers for a command. */
 static bool
 has_before_row_triggers(const TriggerDesc *triggers, CmdType command)
@@ -107,7 +109,7 @@ queue_after_statement(KvTriggers *triggers)
 	}
 }
 
-/* Returns the row triggers of the leaf; NULL if there are none but those that make it an index. */
+/* Returns the row triggers of the leaf; NULL if there are none but those of indexes. */
 TriggerDesc *
 kv_store_row_triggers(const KvWriter *writer)
 {
@@ -128,7 +130,11 @@ kv_triggers_begin(KvTriggers *triggers, KvWriter *writer, CmdType command)
 	if (!triggers->before_row &&
 		!has_after_row_triggers(kv_store_row_triggers(writer), command) &&
 		!has_statement_triggers(writer->root_heap->trigdesc, command))
+	{
+		triggers->captures = writer->table->index == NULL && writer->heap->trigdesc != NULL &&
+			kv_store_row_triggers(writer) == NULL;
 		return;
+	}
 
 	triggers->active = true;
 	triggers->estate = estate = CreateExecutorState();
@@ -141,6 +147,25 @@ kv_triggers_begin(KvTriggers *triggers, KvWriter *writer, CmdType command)
 	triggers->capture = MakeTransitionCaptureState(triggers->root->ri_TrigDesc,
 												   RelationGetRelid(writer->root_heap), command);
 	fire_before_statement(triggers);
+}
+
+/* Calls the capture hook in the place of its trigger. */
+void
+kv_triggers_capture(const KvTriggers *triggers, KvWriter *writer, bool changed, bool written)
+{
+	MemoryContext caller;
+	KvItemView	old;
+	KvItemView	new;
+
+	if (likely(!triggers->captures))
+		return;
+	caller = MemoryContextSwitchTo(GetPerTupleMemoryContext(writer->estate));
+	if (changed)
+		kv_store_view(writer->table, writer->leaf, writer->current, &old);
+	if (written)
+		kv_store_view(writer->table, writer->leaf, writer->next, &new);
+	kv_store_capture_hook(writer->table, changed ? &old : NULL, written ? &new : NULL);
+	MemoryContextSwitchTo(caller);
 }
 
 /* Fires the AFTER triggers queued, and AFTER STATEMENT triggers if the row was written. */

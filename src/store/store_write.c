@@ -268,6 +268,8 @@ kv_writer_insert(KvWriter *writer, const KvItemView *item)
 	writer->wrote = true;
 	if (inserted && triggers.active)
 		ExecARInsertTriggers(triggers.estate, triggers.target, writer->next, recheck, triggers.capture);
+	if (inserted)
+		kv_triggers_capture(&triggers, writer, false, true);
 	kv_triggers_end(&triggers, inserted);
 	list_free(recheck);
 	return inserted ? KV_WRITE_DONE : KV_WRITE_LOST;
@@ -390,6 +392,7 @@ kv_writer_replace(KvWriter *writer, Jsonb *rest)
 	if (triggers.active)
 		ExecARUpdateTriggers(triggers.estate, triggers.target, NULL, NULL, &tid, NULL,
 							 writer->next, recheck, triggers.capture, false);
+	kv_triggers_capture(&triggers, writer, true, true);
 	kv_triggers_end(&triggers, true);
 	list_free(recheck);
 	return KV_WRITE_DONE;
@@ -427,6 +430,7 @@ kv_writer_remove(KvWriter *writer)
 
 	if (triggers.active)
 		ExecARDeleteTriggers(triggers.estate, triggers.target, &tid, NULL, triggers.capture, false);
+	kv_triggers_capture(&triggers, writer, true, false);
 	kv_triggers_end(&triggers, true);
 	return KV_WRITE_DONE;
 }

@@ -104,6 +104,7 @@ typedef struct KvTable
 	Oid		   *leaf_relid;		/* in bound order, leaf_count of them */
 	const KvIndex *index;		/* not NULL: a global index, or a leaf of one */
 	bool		captured;		/* the trigger that captures changes for global indexes is there and enabled */
+	Oid			capture_function;	/* its function */
 	int			global_count;	/* global indexes of this table, as far as they are defined */
 	Oid		   *global_relid;
 	int			local_count;
@@ -162,7 +163,10 @@ extern int	kv_table_index_write_depth;
 /* Tells whether a trigger's function is the one that captures changes. */
 extern bool kv_table_is_capture(Oid function);
 
-/* Tells whether a relation has triggers that are not the definition and the guard of the index. */
+/*
+ * Tells whether a leaf of the table has other triggers than the definition
+ * and the guard of an index, or the one that captures changes.
+ */
 extern bool kv_table_has_foreign_triggers(const KvTable *table, const TriggerDesc *triggers);
 
 /* --- table_extension.c: the extension's own tables --- */

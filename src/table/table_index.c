@@ -377,7 +377,10 @@ kv_table_find_global_indexes(KvTable *table, Relation relation)
 
 		if (trigger->tgenabled != TRIGGER_DISABLED && TRIGGER_FOR_ROW(trigger->tgtype) &&
 			kv_table_is_capture(trigger->tgfoid))
+		{
 			table->captured = true;
+			table->capture_function = trigger->tgfoid;
+		}
 	}
 
 	table->global_relid = palloc(sizeof(Oid) * capacity);
@@ -473,17 +476,20 @@ kv_table_check_ready(const KvTable *index)
 			 errhint("A worker fills it if key_value is in shared_preload_libraries; kv.apply_changes() does it by hand.")));
 }
 
-/* Tells whether a relation has triggers that are not the definition and the guard of the index. */
+/* Tells whether a leaf of the table has other triggers than those of indexes. */
 bool
 kv_table_has_foreign_triggers(const KvTable *table, const TriggerDesc *triggers)
 {
 	if (triggers == NULL)
 		return false;
-	if (table->index == NULL)
-		return true;
 	for (int i = 0; i < triggers->numtriggers; i++)
-		if (triggers->triggers[i].tgfoid != table->index->trigger_function)
+	{
+		const Trigger *trigger = &triggers->triggers[i];
+
+		if (table->index != NULL ? trigger->tgfoid != table->index->trigger_function :
+			trigger->tgfoid != table->capture_function || trigger->tgenabled != TRIGGER_FIRES_ALWAYS)
 			return true;
+	}
 	return false;
 }
 
