@@ -70,6 +70,16 @@ TRUNCATE id_b;
 SELECT kv.apply_changes() IS NOT NULL AS applied;
 SELECT idd('index_ddl', 'id_b') = (SELECT string_agg(concat_ws('/', i ->> 'a', i ->> 'pk', i ->> 'sk'), ' ' ORDER BY i::text COLLATE "C") FROM kv.scan('index_ddl') i) AS right;
 
+-- a partition of the index that is dropped and made again
+SET client_min_messages = error;
+DROP TABLE id_a_p1;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SET client_min_messages = warning;
+CREATE TABLE id_a_p1 PARTITION OF id_b FOR VALUES WITH (MODULUS 2, REMAINDER 1) USING key_value;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT state, detail, last_error FROM kv.indexes WHERE index_name = 'id_b';
+SELECT idd('index_ddl', 'id_b') = (SELECT string_agg(concat_ws('/', i ->> 'a', i ->> 'pk', i ->> 'sk'), ' ' ORDER BY i::text COLLATE "C") FROM kv.scan('index_ddl') i) AS right;
+
 -- partitions that come and go
 SELECT count(kv.put_item('index_ddl', jsonb_build_object('pk', 'P' || n, 'sk', 'S', 'a', 'a'))) FROM generate_series(1, 9) n;
 SELECT kv.apply_changes() IS NOT NULL AS applied;

@@ -57,6 +57,9 @@
 
 #define MAX_SCAN_KEYS 2
 
+/* A session looks at the size of the whole log when it begins and every so many pages. */
+#define PAGES_PER_CHECK 16
+
 /* Records of a table that are looked at to see whether it is behind. */
 #define MAX_BACKLOG_TRIES 1000
 
@@ -145,6 +148,8 @@ choose_log(void)
 	return Max(chosen, 0);
 }
 
+static void check_backlog(void);
+
 /* Opens the table to append to, locked to the end of the transaction. */
 static Relation
 open_to_append(void)
@@ -152,6 +157,7 @@ open_to_append(void)
 	if (current_log >= 0 && ConditionalLockRelationOid(log_relation(current_log, false), RowExclusiveLock))
 		return table_open(log_relation(current_log, false), NoLock);
 
+	check_backlog();
 	current_log = choose_log();
 	return table_open(log_relation(current_log, false), RowExclusiveLock);
 }
@@ -277,10 +283,9 @@ note_page(BlockNumber page)
 		return;
 	last_page = page;
 	if (page >= KV_LOG_FULL_PAGES)
-	{
 		current_log = -1;
+	if (page >= KV_LOG_FULL_PAGES || page % PAGES_PER_CHECK == 0)
 		check_backlog();
-	}
 }
 
 /* Appends a record to the log. */

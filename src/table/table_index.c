@@ -223,6 +223,8 @@ make_fingerprint(const KvTable *table, const KvIndex *index, const KvTable *base
 		appendStringInfo(&facts, " %s", index->include_name[i]);
 	for (int i = 0; i < base->leaf_count; i++)
 		appendStringInfo(&facts, " %u", base->leaf_relid[i]);
+	for (int i = 0; i < table->leaf_count; i++)
+		appendStringInfo(&facts, " %u", table->leaf_relid[i]);
 	return hash_bytes_extended((unsigned char *) facts.data, facts.len, 0);
 }
 
@@ -288,6 +290,20 @@ judge(KvTable *table, KvIndex *index, const KvTable *base)
 			"It is being filled." : "It has yet to be filled.";
 }
 
+/* Lets a leaf of an index be as ready as the index is. */
+static void
+judge_as_root(KvIndex *index)
+{
+	const KvTable *root = kv_table_lookup(index->relid);
+
+	if (root == NULL || root->index == NULL || !root->usable)
+		return;
+	index->foreign_owner = root->index->foreign_owner;
+	index->state = root->index->state;
+	index->fingerprint = root->index->fingerprint;
+	index->not_ready = root->index->not_ready ? pstrdup(root->index->not_ready) : NULL;
+}
+
 /* Reads the definition of a global index into its descriptor, which has its key columns. */
 void
 kv_table_read_index(KvTable *table, Relation relation)
@@ -314,6 +330,11 @@ kv_table_read_index(KvTable *table, Relation relation)
 	if (!table->usable)
 		return;
 	index->key = table->key;
+	if (table->is_leaf)
+	{
+		judge_as_root(index);
+		return;
+	}
 	index->fingerprint = make_fingerprint(table, index, base);
 	index->not_ready = NULL;
 	judge(table, index, base);
