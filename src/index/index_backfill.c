@@ -23,6 +23,7 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_depend.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_trigger.h"
 #include "miscadmin.h"
@@ -122,8 +123,19 @@ static bool
 take_lock(Oid relid, LOCKMODE lockmode, bool wait)
 {
 	if (!wait)
-		return kv_index_lock_table(relid, lockmode, 1);
+		return kv_index_lock_soon(relid, lockmode);
 	LockRelationOid(relid, lockmode);
+	return true;
+}
+
+/* Locks a base table with its partitions against writers, in the same way. */
+static bool
+lock_base(Oid relid, bool wait)
+{
+	if (!wait)
+		return kv_index_lock_with_partitions(relid, ShareRowExclusiveLock, 1);
+	LockRelationOid(relid, ShareRowExclusiveLock);
+	(void) find_all_inheritors(relid, ShareRowExclusiveLock, NULL);
 	return true;
 }
 
@@ -214,7 +226,7 @@ adopt(KvTable *index, bool wait)
 	Oid			base = index->index->base_relid;
 	KvStateRow	row = {0};
 
-	if (!take_lock(base, ShareRowExclusiveLock, wait))
+	if (!lock_base(base, wait))
 		return;
 	index = kv_table_lookup(relid);
 	if (index == NULL || !index->usable || index->index == NULL || index->index->base_relid != base ||

@@ -18,6 +18,7 @@
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_trigger.h"
 #include "commands/defrem.h"
 #include "commands/tablecmds.h"
 #include "commands/trigger.h"
@@ -209,15 +210,28 @@ kv_create_begin(KvNewIndex *new, const KvCreateIndex *request, const char *funct
 	new->base_name = quote_qualified_identifier(get_namespace_name(new->schema), get_rel_name(request->table));
 }
 
-/* Locks the table until the transaction ends, and looks at it again. */
+/* Raises an error if a command of this session that is not at its end uses the relation: it knows of no new index. */
+static void
+check_not_in_use(Oid relid)
+{
+	Relation	relation = table_open(relid, NoLock);
+
+	CheckTableNotInUse(relation, "CREATE INDEX");
+	table_close(relation, NoLock);
+}
+
+/* Locks the table with its partitions until the transaction ends, and looks at it again. */
 void
 kv_create_lock(KvNewIndex *new, LOCKMODE lockmode)
 {
 	Oid			relid = new->base->relid;
 
-	if (!kv_index_lock_table(relid, lockmode, PG_INT32_MAX))
+	if (!kv_index_lock_with_partitions(relid, lockmode, PG_INT32_MAX))
 		elog(ERROR, "could not lock relation %u", relid);
 	new->base = kv_table_open(relid, AccessShareLock);
+	check_not_in_use(relid);
+	for (int i = 0; new->base->partitioned && i < new->base->leaf_count; i++)
+		check_not_in_use(new->base->leaf_relid[i]);
 }
 
 /* Raises an error if the table has as many global indexes as it may have. */
@@ -381,32 +395,37 @@ create_index_table(const KvNewIndex *new)
 	create_definition(new, origin);
 }
 
-/* Tells whether the table has the capture trigger. */
+/* Tells whether the table has the capture trigger for its rows, or the one for TRUNCATE. */
 static bool
-has_capture(Oid relid)
+has_capture(Oid relid, bool for_rows)
 {
 	Relation	relation = table_open(relid, AccessShareLock);
 	TriggerDesc *triggers = CopyTriggerDesc(relation->trigdesc);
 	bool		found = false;
 
 	for (int i = 0; triggers != NULL && i < triggers->numtriggers && !found; i++)
-		found = kv_table_is_capture(triggers->triggers[i].tgfoid);
+		found = kv_table_is_capture(triggers->triggers[i].tgfoid) &&
+			for_rows == (TRIGGER_FOR_ROW(triggers->triggers[i].tgtype) != 0);
 	table_close(relation, AccessShareLock);
 	return found;
 }
 
-/* Creates the triggers that capture changes of the base table. */
+/* Creates the triggers that capture changes of the base table, as far as it has not got them. */
 static void
 create_capture(const KvNewIndex *new)
 {
-	if (has_capture(new->base->relid))
-		return;
-	kv_create_run(psprintf("CREATE TRIGGER kv_capture AFTER INSERT OR UPDATE OR DELETE ON %s "
-						   "FOR EACH ROW EXECUTE FUNCTION kv.capture_change()", new->base_name));
-	kv_create_run(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER kv_capture", new->base_name));
-	kv_create_run(psprintf("CREATE TRIGGER kv_capture_truncate AFTER TRUNCATE ON %s "
-						   "FOR EACH STATEMENT EXECUTE FUNCTION kv.capture_change()", new->base_name));
-	kv_create_run(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER kv_capture_truncate", new->base_name));
+	if (!has_capture(new->base->relid, true))
+	{
+		kv_create_run(psprintf("CREATE TRIGGER kv_capture AFTER INSERT OR UPDATE OR DELETE ON %s "
+							   "FOR EACH ROW EXECUTE FUNCTION kv.capture_change()", new->base_name));
+		kv_create_run(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER kv_capture", new->base_name));
+	}
+	if (!has_capture(new->base->relid, false))
+	{
+		kv_create_run(psprintf("CREATE TRIGGER kv_capture_truncate AFTER TRUNCATE ON %s "
+							   "FOR EACH STATEMENT EXECUTE FUNCTION kv.capture_change()", new->base_name));
+		kv_create_run(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER kv_capture_truncate", new->base_name));
+	}
 }
 
 /* Gives those who may read the whole table the right to read the index, and nobody else. */

@@ -227,8 +227,14 @@ extern void kv_index_write(KvTable *index, KvIndexWrite *writes, int count);
 
 /* --- index_lock.c --- */
 
-/* Locks a table in at most so many turns, each of which holds its other users off for some 40 ms; false if that was not enough. */
-extern bool kv_index_lock_table(Oid relid, LOCKMODE lockmode, int turns);
+/*
+ * Locks a table with all its partitions in at most so many turns, each of which
+ * holds its other users off for some 40 ms; false if that was not enough.
+ */
+extern bool kv_index_lock_with_partitions(Oid relid, LOCKMODE lockmode, int turns);
+
+/* Locks a table or index in one turn; false if that was not enough. */
+extern bool kv_index_lock_soon(Oid relid, LOCKMODE lockmode);
 
 /* Locks a table or index to apply changes to it; false if somebody has it locked, and not just for a moment. */
 extern bool kv_index_lock_to_apply(Oid relid, LOCKMODE lockmode);

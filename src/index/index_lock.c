@@ -9,6 +9,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/latch.h"
@@ -25,9 +26,9 @@
 #define TURN "40ms"
 #define PAUSE_MS 60
 
-/* Asks for the lock for one turn; false if it was not to be had. */
+/* Asks for the lock, or for those of all partitions too, for one turn; false if it was not to be had: then none is held. */
 static bool
-try_turn(Oid relid, LOCKMODE lockmode)
+try_turn(Oid relid, LOCKMODE lockmode, bool partitions)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -41,16 +42,23 @@ try_turn(Oid relid, LOCKMODE lockmode)
 		(void) set_config_option("lock_timeout", TURN, PGC_USERSET, PGC_S_SESSION,
 								 GUC_ACTION_SAVE, true, 0, false);
 		LockRelationOid(relid, lockmode);
+		if (partitions)
+			(void) find_all_inheritors(relid, lockmode, NULL);
 		AtEOXact_GUC(true, nest_level);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
 	{
-		if (geterrcode() != ERRCODE_LOCK_NOT_AVAILABLE && geterrcode() != ERRCODE_T_R_DEADLOCK_DETECTED)
-			PG_RE_THROW();
+		ErrorData  *error;
+
 		MemoryContextSwitchTo(caller);
+		error = CopyErrorData();
 		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
+		CurrentResourceOwner = owner;
+		if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE && error->sqlerrcode != ERRCODE_T_R_DEADLOCK_DETECTED)
+			ReThrowError(error);
+		FreeErrorData(error);
 		locked = false;
 	}
 	PG_END_TRY();
@@ -59,14 +67,14 @@ try_turn(Oid relid, LOCKMODE lockmode)
 	return locked;
 }
 
-/* Locks a table, in at most so many turns; false if that was not enough. */
-bool
-kv_index_lock_table(Oid relid, LOCKMODE lockmode, int turns)
+/* Locks a table, or all its partitions too, in at most so many turns; false if that was not enough. */
+static bool
+lock_in_turns(Oid relid, LOCKMODE lockmode, bool partitions, int turns)
 {
 	for (int turn = 0; turn < turns; turn++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (ConditionalLockRelationOid(relid, lockmode) || try_turn(relid, lockmode))
+		if (try_turn(relid, lockmode, partitions))
 			return true;
 		if (turn + 1 == turns)
 			break;
@@ -74,6 +82,24 @@ kv_index_lock_table(Oid relid, LOCKMODE lockmode, int turns)
 		ResetLatch(MyLatch);
 	}
 	return false;
+}
+
+/* Locks a table or index; false if that was not to be had in one turn. */
+bool
+kv_index_lock_soon(Oid relid, LOCKMODE lockmode)
+{
+	return ConditionalLockRelationOid(relid, lockmode) || lock_in_turns(relid, lockmode, false, 1);
+}
+
+/*
+ * Locks a table with all its partitions, since who writes to one of them by its
+ * name has no lock on the table.  All are had at once or none: who writes to
+ * one for long keeps only us waiting.
+ */
+bool
+kv_index_lock_with_partitions(Oid relid, LOCKMODE lockmode, int turns)
+{
+	return lock_in_turns(relid, lockmode, true, turns);
 }
 
 /*
@@ -85,7 +111,7 @@ bool
 kv_index_lock_to_apply(Oid relid, LOCKMODE lockmode)
 {
 	if (!kv_retry_by_hand)
-		return kv_index_lock_table(relid, lockmode, 1);
+		return kv_index_lock_soon(relid, lockmode);
 	LockRelationOid(relid, lockmode);
 	return true;
 }

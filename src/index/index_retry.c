@@ -144,13 +144,13 @@ kv_retry_guarded(Oid index, Oid base, KvIndexStep step, void *argument)
 
 		MemoryContextSwitchTo(caller);
 		error = CopyErrorData();
-		kv_table_index_write_depth = depth;
-		if (is_session_error(error->sqlerrcode))
-			PG_RE_THROW();
 		FlushErrorState();
+		kv_table_index_write_depth = depth;
 		RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(caller);
 		CurrentResourceOwner = owner;
+		if (is_session_error(error->sqlerrcode))
+			ReThrowError(error);
 		message = error->detail ? psprintf("%s (%s)", error->message, error->detail) : pstrdup(error->message);
 		FreeErrorData(error);
 	}
