@@ -53,8 +53,6 @@ SELECT kv.dynamodb('BatchWriteItem', '{"RequestItems": {"Absent": [{"PutRequest"
 SELECT kv.dynamodb('BatchWriteItem', '{"RequestItems": {}}');
 SELECT kv.dynamodb('BatchGetItem', '{"RequestItems": {"Forum": {"Keys": [{"Name": {"N": "1"}}]}}}');
 SELECT kv.dynamodb('TransactGetItems', '{"TransactItems": [{"Get": "no"}]}');
-SELECT kv.dynamodb('BatchGetItem', '{"RequestItems": {"Forum": {"Keys": [{"Name": {"S": "a"}}]}}, "ReturnConsumedCapacity": "TOTAL"}');
-SELECT kv.dynamodb('BatchWriteItem', '{"RequestItems": {"Forum": [{"DeleteRequest": {"Key": {"Name": {"S": "a"}}}}]}, "ReturnItemCollectionMetrics": "SIZE"}');
 
 SELECT kv.drop_table('"Forum"');
 SELECT kv.drop_table('"Thread"');

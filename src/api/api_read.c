@@ -100,7 +100,7 @@ kv_get_sql(PG_FUNCTION_ARGS)
 Datum
 kv_get_item_sql(PG_FUNCTION_ARGS)
 {
-	KvGetItemRequest request;
+	KvGetItemRequest request = {0};
 	Jsonb	   *item;
 
 	require_argument(fcinfo, 1, "key");
@@ -203,7 +203,7 @@ page_row(FunctionCallInfo fcinfo, const KvReadRequest *request)
 	values[2] = Int32GetDatum(page.scanned_count);
 	values[3] = JsonbPGetDatum(page.last_evaluated_key);
 	nulls[3] = page.last_evaluated_key == NULL;
-	values[4] = NumericGetDatum(page.consumed_capacity);
+	values[4] = NumericGetDatum(kv_capacity_units(kv_capacity_total(&page.capacity)));
 	return HeapTupleGetDatum(heap_form_tuple(page_row_type(fcinfo), values, nulls));
 }
 

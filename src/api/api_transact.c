@@ -30,14 +30,14 @@ get_request(FunctionCallInfo fcinfo)
 Datum
 kv_batch_write_item_sql(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_JSONB_P(kv_operation_batch_write(get_request(fcinfo)));
+	PG_RETURN_JSONB_P(kv_operation_batch_write(get_request(fcinfo), NULL));
 }
 
 /* kv.batch_get_item(): items by their keys. */
 Datum
 kv_batch_get_item_sql(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_JSONB_P(kv_operation_batch_get(get_request(fcinfo)));
+	PG_RETURN_JSONB_P(kv_operation_batch_get(get_request(fcinfo), NULL));
 }
 
 /* kv.transact_write_items(): writes and checks, all or none. */
@@ -47,12 +47,12 @@ kv_transact_write_items_sql(PG_FUNCTION_ARGS)
 	Jsonb	   *request = get_request(fcinfo);
 	text	   *token = PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1);
 
-	PG_RETURN_JSONB_P(kv_operation_transact_write(request, token));
+	PG_RETURN_JSONB_P(kv_operation_transact_write(request, token, NULL));
 }
 
 /* kv.transact_get_items(): items as they are at one moment. */
 Datum
 kv_transact_get_items_sql(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_JSONB_P(kv_operation_transact_get(get_request(fcinfo)));
+	PG_RETURN_JSONB_P(kv_operation_transact_get(get_request(fcinfo), NULL));
 }

@@ -85,6 +85,9 @@ extern void kv_dynamodb_add_numeric(JsonbParseState **state, const char *name, N
 extern void kv_dynamodb_add_boolean(JsonbParseState **state, const char *name, bool value);
 extern void kv_dynamodb_add_json(JsonbParseState **state, const char *name, Jsonb *value);
 
+/* Adds a value of any kind, as a member whose name is there or as an element. */
+extern void kv_dynamodb_add_value(JsonbParseState **state, JsonbIteratorToken token, Jsonb *value);
+
 /* Adds an object or array as an element of the array that is open. */
 extern void kv_dynamodb_add_element(JsonbParseState **state, Jsonb *value);
 
@@ -100,14 +103,14 @@ extern bool kv_dynamodb_is(const text *value, const char *word);
 extern Oid	kv_dynamodb_table(text *name);
 extern Oid	kv_dynamodb_find_table(text *name);
 
+/* The same as kv_dynamodb_table, but errors of expressions come before that it is not there. */
+extern Oid	kv_dynamodb_table_of(text *name, const KvExpressions *expressions);
+
 /* Returns the name of a table that is to be created, quoted for SQL; *derived tells whether it is not the name itself. */
 extern char *kv_dynamodb_new_table_name(text *name, bool *derived);
 
 /* Returns the name that DynamoDB knows a table by. */
 extern char *kv_dynamodb_table_name(Oid relid);
-
-/* Returns a table's name, qualified and quoted, as regclass reads it. */
-extern char *kv_dynamodb_qualified_name(Oid relid);
 
 /* Returns the schema of the setting; InvalidOid if it is not there. */
 extern Oid	kv_dynamodb_schema(void);
@@ -127,23 +130,6 @@ extern text *kv_dynamodb_index(Oid table, text *name);
 
 /* Returns the name that DynamoDB knows an index by. */
 extern char *kv_dynamodb_index_name(Oid relid);
-
-/* --- dynamodb_check.c: the order of validation --- */
-
-/* The expressions of a request; NULL where there is none. */
-typedef struct KvDynamoExpressions
-{
-	text	   *update;
-	text	   *condition;
-	KvExpressionKind condition_kind;
-	text	   *projection;
-	bool		has_key_condition;
-	Jsonb	   *names;
-	Jsonb	   *values;
-} KvDynamoExpressions;
-
-/* The same as kv_dynamodb_table, but errors of expressions come first. */
-extern Oid	kv_dynamodb_table_of(text *name, const KvDynamoExpressions *expressions);
 
 /* --- dynamodb_legacy.c: what came before expressions --- */
 
@@ -170,12 +156,34 @@ extern Jsonb *kv_dynamodb_legacy_values(KvDynamoLegacy *legacy);
 
 /* --- dynamodb_capacity.c --- */
 
-/* Adds ConsumedCapacity to an answer, if it was asked for. */
-extern void kv_dynamodb_add_capacity(JsonbParseState **state, text *wanted, Oid table, text *index, Numeric units);
+/* Tells whether something other than NONE was asked for. */
+extern bool kv_dynamodb_is_wanted(const KvDynamoValue *value);
 
-/* Returns the units for so many bytes read or written. */
-extern Numeric kv_dynamodb_read_units(int64 bytes, bool consistent);
-extern Numeric kv_dynamodb_write_units(int64 bytes);
+/* Adds ConsumedCapacity to an answer, if it was asked for. */
+extern void kv_dynamodb_add_capacity(JsonbParseState **state, text *wanted, Oid table, const KvCapacity *capacity);
+
+/*
+ * The same as an array, of an operation on many items; whole names the member
+ * beside CapacityUnits that has them all, or is NULL.
+ */
+extern void kv_dynamodb_add_capacities(JsonbParseState **state, text *wanted, const KvCaller *caller, const char *whole);
+
+/* --- dynamodb_metrics.c: ItemCollectionMetrics --- */
+
+/* Adds the metrics of one table's collection by the item or key, plain, as a member. */
+extern void kv_dynamodb_add_metrics(JsonbParseState **state, Oid table, Jsonb *key);
+
+/* Item collections that a request wrote to. */
+typedef struct KvDynamoMetrics
+{
+	List	   *tables;
+} KvDynamoMetrics;
+
+/* Notes a write by a table's name in the request and the item or key, plain. */
+extern void kv_dynamodb_note_collection(KvDynamoMetrics *metrics, const char *table, Jsonb *key);
+
+/* Adds the metrics of all collections noted, by table. */
+extern void kv_dynamodb_add_all_metrics(JsonbParseState **state, const KvDynamoMetrics *metrics);
 
 /* --- dynamodb_describe.c --- */
 

@@ -3,8 +3,7 @@
  *	  BatchGetItem, BatchWriteItem, TransactGetItems and TransactWriteItems.
  *
  * Requests are rewritten into those of kv.batch_get_item() and its kin, which
- * have the same shape with plain items and PostgreSQL's names of tables, and
- * answers back.
+ * have the same shape with plain items, and answers back.
  *
  * Source of the rules: DynamoDB API reference, the operations of these names.
  */
@@ -20,18 +19,12 @@
 #define CAPACITY {"ReturnConsumedCapacity", KV_DYNAMO_STRING, false, "NONE|TOTAL|INDEXES"}
 #define METRICS {"ReturnItemCollectionMetrics", KV_DYNAMO_STRING, false, "NONE|SIZE"}
 
-/* A table by both its names. */
-typedef struct NamedTable
-{
-	char	   *name;			/* DynamoDB's */
-	char	   *qualified;
-} NamedTable;
-
 /* A request that is being rewritten. */
 typedef struct Rewriter
 {
 	JsonbParseState *state;
-	List	   *tables;
+	const char *table;			/* that is written to here; NULL: none, or not known */
+	KvDynamoMetrics metrics;
 } Rewriter;
 
 /* Raises an error unless a member is an object or array. */
@@ -43,48 +36,6 @@ check_container(const char *what, const JsonbValue *name, bool good)
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("%s of \"%s\" has the wrong form", what, pnstrdup(name->val.string.val, name->val.string.len)),
 				 errdetail_internal("%s", kv_dynamodb_detail(KV_DYNAMODB_SERIALIZATION))));
-}
-
-/* Returns the qualified name of a table, and notes it for the way back. */
-static char *
-table_named(Rewriter *rewriter, const JsonbValue *name)
-{
-	NamedTable *table = palloc(sizeof(NamedTable));
-	ListCell   *cell;
-
-	table->name = pnstrdup(name->val.string.val, name->val.string.len);
-	foreach(cell, rewriter->tables)
-	{
-		NamedTable *known = lfirst(cell);
-
-		if (strcmp(known->name, table->name) == 0)
-			return known->qualified;
-	}
-	table->qualified = kv_dynamodb_qualified_name(kv_dynamodb_table(cstring_to_text(table->name)));
-	foreach(cell, rewriter->tables)
-		if (strcmp(((NamedTable *) lfirst(cell))->qualified, table->qualified) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_KV_VALIDATION),
-					 errmsg("request names table %s twice", table->name)));
-	rewriter->tables = lappend(rewriter->tables, table);
-	return table->qualified;
-}
-
-/* Returns DynamoDB's name of a table of the request. */
-static const char *
-name_back(const Rewriter *rewriter, const JsonbValue *qualified)
-{
-	ListCell   *cell;
-
-	foreach(cell, rewriter->tables)
-	{
-		NamedTable *table = lfirst(cell);
-
-		if (strlen(table->qualified) == qualified->val.string.len &&
-			memcmp(table->qualified, qualified->val.string.val, qualified->val.string.len) == 0)
-			return table->name;
-	}
-	elog(ERROR, "answer names an unknown table");
 }
 
 /* Tells whether a member of a request holds an item, a key or values. */
@@ -99,43 +50,40 @@ is_typed_member(const JsonbValue *name)
 	return false;
 }
 
-/* Adds a value of any kind. */
-static void
-add_value(JsonbParseState **state, JsonbIteratorToken token, Jsonb *value)
+/* Returns the name of a member or table as a string. */
+static char *
+name_string(const JsonbValue *name)
 {
-	JsonbValue	scalar;
-
-	if (JB_ROOT_IS_SCALAR(value))
-	{
-		(void) JsonbExtractScalar(&value->root, &scalar);
-		pushJsonbValue(state, token, &scalar);
-	}
-	else
-	{
-		scalar.type = jbvBinary;
-		scalar.val.binary.data = &value->root;
-		scalar.val.binary.len = VARSIZE(value) - VARHDRSZ;
-		pushJsonbValue(state, token, &scalar);
-	}
+	return pnstrdup(name->val.string.val, name->val.string.len);
 }
 
-/* Adds a member of an action: table names and items rewritten, all else as it is. */
+/* Adds a member of an action: what is typed made plain, all else as it is. */
 static void
 add_action_member(void *argument, const JsonbValue *name, Jsonb *value)
 {
 	Rewriter   *rewriter = argument;
-	JsonbValue	scalar;
 
-	if (strncmp(name->val.string.val, "TableName", name->val.string.len) == 0 &&
-		name->val.string.len == strlen("TableName") &&
-		JB_ROOT_IS_SCALAR(value) && JsonbExtractScalar(&value->root, &scalar) && scalar.type == jbvString)
+	if (is_typed_member(name) && JB_ROOT_IS_OBJECT(value))
 	{
-		kv_dynamodb_add_text(&rewriter->state, "TableName", table_named(rewriter, &scalar));
-		return;
+		value = kv_dynamodb_plain(value);
+		if (rewriter->table && name->val.string.val[0] != 'E')
+			kv_dynamodb_note_collection(&rewriter->metrics, rewriter->table, value);
 	}
-	kv_dynamodb_add_name(&rewriter->state, pnstrdup(name->val.string.val, name->val.string.len));
-	add_value(&rewriter->state, WJB_VALUE,
-			  is_typed_member(name) && JB_ROOT_IS_OBJECT(value) ? kv_dynamodb_plain(value) : value);
+	kv_dynamodb_add_name(&rewriter->state, name_string(name));
+	kv_dynamodb_add_value(&rewriter->state, WJB_VALUE, value);
+}
+
+/* Returns the table that an action of a transaction writes to; NULL if it writes to none. */
+static const char *
+written_table(const JsonbValue *verb, Jsonb *action)
+{
+	JsonbValue	table;
+
+	if (strcmp(name_string(verb), "ConditionCheck") == 0 ||
+		getKeyJsonValueFromContainer(&action->root, "TableName", strlen("TableName"), &table) == NULL ||
+		table.type != jbvString)
+		return NULL;
+	return name_string(&table);
 }
 
 /* Adds one verb of an action, such as Put or PutRequest. */
@@ -145,15 +93,26 @@ add_verb(void *argument, const JsonbValue *name, Jsonb *value)
 	Rewriter   *rewriter = argument;
 
 	check_container("action", name, JB_ROOT_IS_OBJECT(value));
-	kv_dynamodb_add_name(&rewriter->state, pnstrdup(name->val.string.val, name->val.string.len));
+	kv_dynamodb_add_name(&rewriter->state, name_string(name));
 	kv_dynamodb_open(&rewriter->state);
 	kv_dynamodb_each(value, add_action_member, rewriter);
 	pushJsonbValue(&rewriter->state, WJB_END_OBJECT, NULL);
 }
 
+/* The same in a transaction, where each action names its table. */
+static void
+add_transact_verb(void *argument, const JsonbValue *name, Jsonb *value)
+{
+	Rewriter   *rewriter = argument;
+
+	if (JB_ROOT_IS_OBJECT(value))
+		rewriter->table = written_table(name, value);
+	add_verb(argument, name, value);
+}
+
 /* Adds an array of actions. */
 static void
-add_actions(Rewriter *rewriter, Jsonb *actions, const char *what)
+add_actions(Rewriter *rewriter, Jsonb *actions, const char *what, KvDynamoVisitor add)
 {
 	int			count;
 	Jsonb	  **action = kv_dynamodb_objects(actions, what, &count);
@@ -162,7 +121,7 @@ add_actions(Rewriter *rewriter, Jsonb *actions, const char *what)
 	for (int i = 0; i < count; i++)
 	{
 		kv_dynamodb_open(&rewriter->state);
-		kv_dynamodb_each(action[i], add_verb, rewriter);
+		kv_dynamodb_each(action[i], add, rewriter);
 		pushJsonbValue(&rewriter->state, WJB_END_OBJECT, NULL);
 	}
 	pushJsonbValue(&rewriter->state, WJB_END_ARRAY, NULL);
@@ -175,19 +134,36 @@ add_table_writes(void *argument, const JsonbValue *name, Jsonb *value)
 	Rewriter   *rewriter = argument;
 
 	check_container("RequestItems", name, JB_ROOT_IS_ARRAY(value) && !JB_ROOT_IS_SCALAR(value));
-	kv_dynamodb_add_name(&rewriter->state, table_named(rewriter, name));
-	add_actions(rewriter, value, "RequestItems");
+	rewriter->table = name_string(name);
+	kv_dynamodb_add_name(&rewriter->state, rewriter->table);
+	add_actions(rewriter, value, "RequestItems", add_verb);
 }
 
-/* Refuses to return what these operations do not count. */
-static void
-check_none(const KvDynamoMember *member, const KvDynamoValue *value)
+/* Finds a table for the operation. */
+static Oid
+find_table(const char *name, bool missing_ok)
 {
-	if (value->given && !kv_dynamodb_is(value->string, "NONE"))
-		ereport(ERROR,
-				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("%s of batches and transactions must be NONE", member->name),
-				 errhint("Operations on single items, Query and Scan count what they cost.")));
+	text	   *table = cstring_to_text(name);
+
+	return missing_ok ? kv_dynamodb_find_table(table) : kv_dynamodb_table(table);
+}
+
+/* Starts an answer that has what the operation gave. */
+static void
+start_answer(JsonbParseState **state, Jsonb *given, KvDynamoVisitor add, void *argument)
+{
+	kv_dynamodb_open(state);
+	kv_dynamodb_each(given, add, argument);
+}
+
+/* Adds a member as it is. */
+static void
+add_member(void *argument, const JsonbValue *name, Jsonb *value)
+{
+	JsonbParseState **state = argument;
+
+	kv_dynamodb_add_name(state, name_string(name));
+	kv_dynamodb_add_value(state, WJB_VALUE, value);
 }
 
 /* BatchWriteItem */
@@ -196,17 +172,24 @@ kv_dynamodb_batch_write_item(Jsonb *request)
 {
 	static const KvDynamoMember members[] = {{"RequestItems", KV_DYNAMO_OBJECT, true}, CAPACITY, METRICS};
 	KvDynamoValue value[lengthof(members)];
+	KvCaller	caller = {find_table};
 	Rewriter	rewriter = {0};
+	JsonbParseState *state = NULL;
+	Jsonb	   *given;
 
 	kv_dynamodb_read(request, "BatchWriteItem", members, lengthof(members), value);
-	check_none(&members[1], &value[1]);
-	check_none(&members[2], &value[2]);
 	kv_dynamodb_open(&rewriter.state);
 	kv_dynamodb_add_name(&rewriter.state, "RequestItems");
 	kv_dynamodb_open(&rewriter.state);
 	kv_dynamodb_each(value[0].json, add_table_writes, &rewriter);
 	pushJsonbValue(&rewriter.state, WJB_END_OBJECT, NULL);
-	return kv_operation_batch_write(kv_dynamodb_close(&rewriter.state));
+	caller.measured = kv_dynamodb_is_wanted(&value[1]);
+	given = kv_operation_batch_write(kv_dynamodb_close(&rewriter.state), &caller);
+	start_answer(&state, given, add_member, &state);
+	if (kv_dynamodb_is_wanted(&value[2]))
+		kv_dynamodb_add_all_metrics(&state, &rewriter.metrics);
+	kv_dynamodb_add_capacities(&state, value[1].string, &caller, NULL);
+	return kv_dynamodb_close(&state);
 }
 
 /* Adds an array of typed items or keys, made plain, or the other way round. */
@@ -246,7 +229,7 @@ add_table_reads(void *argument, const JsonbValue *name, Jsonb *request)
 		value[1].string = kv_dynamodb_projection(&legacy, value[4].json);
 		value[2].json = kv_dynamodb_legacy_names(&legacy);
 	}
-	kv_dynamodb_add_name(state, table_named(rewriter, name));
+	kv_dynamodb_add_name(state, name_string(name));
 	kv_dynamodb_open(state);
 	kv_dynamodb_add_name(state, "Keys");
 	add_converted(state, value[0].json, "Keys", kv_item_from_typed);
@@ -259,21 +242,14 @@ add_table_reads(void *argument, const JsonbValue *name, Jsonb *request)
 	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
 
-/* An answer that is being made of another. */
-typedef struct Answer
-{
-	JsonbParseState *state;
-	const Rewriter *rewriter;
-} Answer;
-
 /* Adds the items of one table. */
 static void
 add_table_items(void *argument, const JsonbValue *name, Jsonb *items)
 {
-	Answer	   *answer = argument;
+	JsonbParseState **state = argument;
 
-	kv_dynamodb_add_name(&answer->state, name_back(answer->rewriter, name));
-	add_converted(&answer->state, items, "Responses", kv_item_to_typed);
+	kv_dynamodb_add_name(state, name_string(name));
+	add_converted(state, items, "Responses", kv_item_to_typed);
 }
 
 /* Adds one member of what was not processed of a table. */
@@ -282,23 +258,36 @@ add_unprocessed_member(void *argument, const JsonbValue *name, Jsonb *value)
 {
 	JsonbParseState **state = argument;
 
-	kv_dynamodb_add_name(state, pnstrdup(name->val.string.val, name->val.string.len));
-	if (JB_ROOT_IS_ARRAY(value) && !JB_ROOT_IS_SCALAR(value))
-		add_converted(state, value, "Keys", kv_item_to_typed);
-	else
-		add_value(state, WJB_VALUE, value);
+	if (!JB_ROOT_IS_ARRAY(value) || JB_ROOT_IS_SCALAR(value))
+	{
+		add_member(state, name, value);
+		return;
+	}
+	kv_dynamodb_add_name(state, name_string(name));
+	add_converted(state, value, "Keys", kv_item_to_typed);
 }
 
 /* Adds what was not processed of one table. */
 static void
 add_table_unprocessed(void *argument, const JsonbValue *name, Jsonb *value)
 {
-	Answer	   *answer = argument;
+	JsonbParseState **state = argument;
 
-	kv_dynamodb_add_name(&answer->state, name_back(answer->rewriter, name));
-	kv_dynamodb_open(&answer->state);
-	kv_dynamodb_each(value, add_unprocessed_member, &answer->state);
-	pushJsonbValue(&answer->state, WJB_END_OBJECT, NULL);
+	kv_dynamodb_add_name(state, name_string(name));
+	kv_dynamodb_open(state);
+	kv_dynamodb_each(value, add_unprocessed_member, state);
+	pushJsonbValue(state, WJB_END_OBJECT, NULL);
+}
+
+/* Adds what was read, or what was not processed, of all tables. */
+static void
+add_batch_part(void *argument, const JsonbValue *name, Jsonb *value)
+{
+	JsonbParseState **state = argument;
+
+	kv_dynamodb_add_name(state, name_string(name));
+	start_answer(state, value, name->val.string.val[0] == 'R' ? add_table_items : add_table_unprocessed, state);
+	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
 
 /* BatchGetItem */
@@ -306,43 +295,33 @@ Jsonb *
 kv_dynamodb_batch_get_item(Jsonb *request)
 {
 	static const KvDynamoMember members[] = {{"RequestItems", KV_DYNAMO_OBJECT, true}, CAPACITY};
-	static const KvDynamoMember parts[] = {{"Responses", KV_DYNAMO_OBJECT, true}, {"UnprocessedKeys", KV_DYNAMO_OBJECT, true}};
 	KvDynamoValue value[lengthof(members)];
-	KvDynamoValue part[lengthof(parts)];
+	KvCaller	caller = {find_table};
 	Rewriter	rewriter = {0};
-	Answer		answer = {NULL, &rewriter};
+	JsonbParseState *state = NULL;
+	Jsonb	   *given;
 
 	kv_dynamodb_read(request, "BatchGetItem", members, lengthof(members), value);
-	check_none(&members[1], &value[1]);
 	kv_dynamodb_open(&rewriter.state);
 	kv_dynamodb_add_name(&rewriter.state, "RequestItems");
 	kv_dynamodb_open(&rewriter.state);
 	kv_dynamodb_each(value[0].json, add_table_reads, &rewriter);
 	pushJsonbValue(&rewriter.state, WJB_END_OBJECT, NULL);
-	kv_dynamodb_read(kv_operation_batch_get(kv_dynamodb_close(&rewriter.state)), "answer", parts, lengthof(parts), part);
-
-	kv_dynamodb_open(&answer.state);
-	kv_dynamodb_add_name(&answer.state, "Responses");
-	kv_dynamodb_open(&answer.state);
-	kv_dynamodb_each(part[0].json, add_table_items, &answer);
-	pushJsonbValue(&answer.state, WJB_END_OBJECT, NULL);
-	kv_dynamodb_add_name(&answer.state, "UnprocessedKeys");
-	kv_dynamodb_open(&answer.state);
-	kv_dynamodb_each(part[1].json, add_table_unprocessed, &answer);
-	pushJsonbValue(&answer.state, WJB_END_OBJECT, NULL);
-	return kv_dynamodb_close(&answer.state);
+	caller.measured = kv_dynamodb_is_wanted(&value[1]);
+	given = kv_operation_batch_get(kv_dynamodb_close(&rewriter.state), &caller);
+	start_answer(&state, given, add_batch_part, &state);
+	kv_dynamodb_add_capacities(&state, value[1].string, &caller, NULL);
+	return kv_dynamodb_close(&state);
 }
 
 /* Returns a transaction's request with plain items. */
 static Jsonb *
-rewrite_transaction(const KvDynamoValue *items)
+rewrite_transaction(Rewriter *rewriter, const KvDynamoValue *items)
 {
-	Rewriter	rewriter = {0};
-
-	kv_dynamodb_open(&rewriter.state);
-	kv_dynamodb_add_name(&rewriter.state, "TransactItems");
-	add_actions(&rewriter, items->json, "TransactItems");
-	return kv_dynamodb_close(&rewriter.state);
+	kv_dynamodb_open(&rewriter->state);
+	kv_dynamodb_add_name(&rewriter->state, "TransactItems");
+	add_actions(rewriter, items->json, "TransactItems", add_transact_verb);
+	return kv_dynamodb_close(&rewriter->state);
 }
 
 /* TransactWriteItems */
@@ -353,11 +332,34 @@ kv_dynamodb_transact_write_items(Jsonb *request)
 		{"TransactItems", KV_DYNAMO_ARRAY, true}, CAPACITY, METRICS, {"ClientRequestToken", KV_DYNAMO_STRING}
 	};
 	KvDynamoValue value[lengthof(members)];
+	KvCaller	caller = {find_table};
+	Rewriter	rewriter = {0};
+	JsonbParseState *state = NULL;
+	Jsonb	   *given;
 
 	kv_dynamodb_read(request, "TransactWriteItems", members, lengthof(members), value);
-	check_none(&members[1], &value[1]);
-	check_none(&members[2], &value[2]);
-	return kv_operation_transact_write(rewrite_transaction(&value[0]), value[3].string);
+	caller.measured = kv_dynamodb_is_wanted(&value[1]);
+	given = kv_operation_transact_write(rewrite_transaction(&rewriter, &value[0]), value[3].string, &caller);
+	start_answer(&state, given, add_member, &state);
+	if (kv_dynamodb_is_wanted(&value[2]))
+		kv_dynamodb_add_all_metrics(&state, &rewriter.metrics);
+	kv_dynamodb_add_capacities(&state, value[1].string, &caller,
+							   caller.replayed ? "ReadCapacityUnits" : "WriteCapacityUnits");
+	return kv_dynamodb_close(&state);
+}
+
+/* Adds one response: an object that has an item or nothing. */
+static void
+add_response(JsonbParseState **state, Jsonb *response)
+{
+	static const KvDynamoMember members[] = {{"Item", KV_DYNAMO_OBJECT}};
+	KvDynamoValue item;
+
+	kv_dynamodb_read(response, "response", members, 1, &item);
+	kv_dynamodb_open(state);
+	if (item.given)
+		kv_dynamodb_add_json(state, "Item", kv_item_to_typed(item.json));
+	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
 
 /* TransactGetItems */
@@ -366,30 +368,24 @@ kv_dynamodb_transact_get_items(Jsonb *request)
 {
 	static const KvDynamoMember members[] = {{"TransactItems", KV_DYNAMO_ARRAY, true}, CAPACITY};
 	static const KvDynamoMember parts[] = {{"Responses", KV_DYNAMO_ARRAY, true}};
-	static const KvDynamoMember response_members[] = {{"Item", KV_DYNAMO_OBJECT}};
 	KvDynamoValue value[lengthof(members)];
 	KvDynamoValue part;
+	KvCaller	caller = {find_table};
+	Rewriter	rewriter = {0};
 	JsonbParseState *state = NULL;
 	Jsonb	  **response;
 	int			count;
 
 	kv_dynamodb_read(request, "TransactGetItems", members, lengthof(members), value);
-	check_none(&members[1], &value[1]);
-	kv_dynamodb_read(kv_operation_transact_get(rewrite_transaction(&value[0])), "answer", parts, 1, &part);
+	caller.measured = kv_dynamodb_is_wanted(&value[1]);
+	kv_dynamodb_read(kv_operation_transact_get(rewrite_transaction(&rewriter, &value[0]), &caller), "answer", parts, 1, &part);
 	response = kv_dynamodb_objects(part.json, "Responses", &count);
 	kv_dynamodb_open(&state);
 	kv_dynamodb_add_name(&state, "Responses");
 	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
 	for (int i = 0; i < count; i++)
-	{
-		KvDynamoValue item;
-
-		kv_dynamodb_read(response[i], "response", response_members, 1, &item);
-		kv_dynamodb_open(&state);
-		if (item.given)
-			kv_dynamodb_add_json(&state, "Item", kv_item_to_typed(item.json));
-		pushJsonbValue(&state, WJB_END_OBJECT, NULL);
-	}
+		add_response(&state, response[i]);
 	pushJsonbValue(&state, WJB_END_ARRAY, NULL);
+	kv_dynamodb_add_capacities(&state, value[1].string, &caller, "ReadCapacityUnits");
 	return kv_dynamodb_close(&state);
 }

@@ -1,84 +1,99 @@
 /*
  * dynamodb_capacity.c
- *	  ConsumedCapacity: counted by DynamoDB's rules, charged to nobody.
+ *	  ConsumedCapacity: counted by the operations, charged to nobody.
  *
- * Source of the rules: DynamoDB Developer Guide, "DynamoDB read and write
- * operations", and API reference, ConsumedCapacity.
+ * Source of the names: DynamoDB API reference, ConsumedCapacity.
  */
 #include "postgres.h"
-
-#include "fmgr.h"
-#include "utils/fmgrprotos.h"
-#include "utils/lsyscache.h"
-#include "utils/numeric.h"
 
 #include "base/compat.h"
 #include "dynamodb/dynamodb.h"
 
-#define READ_UNIT_BYTES 4096
-#define WRITE_UNIT_BYTES 1024
-
-/* Returns the units for so many bytes read: half of them if eventually consistent. */
-Numeric
-kv_dynamodb_read_units(int64 bytes, bool consistent)
+/* Tells whether something other than NONE was asked for. */
+bool
+kv_dynamodb_is_wanted(const KvDynamoValue *value)
 {
-	int64		units = Max((bytes + READ_UNIT_BYTES - 1) / READ_UNIT_BYTES, 1);
-	Numeric		number = int64_div_fast_to_numeric(consistent ? units * 10 : units * 5, 1);
-
-	return DatumGetNumeric(DirectFunctionCall1(numeric_trim_scale, NumericGetDatum(number)));
-}
-
-/* Returns the units for so many bytes written. */
-Numeric
-kv_dynamodb_write_units(int64 bytes)
-{
-	return int64_to_numeric(Max((bytes + WRITE_UNIT_BYTES - 1) / WRITE_UNIT_BYTES, 1));
+	return value->given && !kv_dynamodb_is(value->string, "NONE");
 }
 
 /* Adds an object with CapacityUnits. */
 static void
-add_units(JsonbParseState **state, const char *name, Numeric units)
+add_units(JsonbParseState **state, const char *name, int64 halves)
 {
 	kv_dynamodb_add_name(state, name);
 	kv_dynamodb_open(state);
-	kv_dynamodb_add_numeric(state, "CapacityUnits", units);
+	kv_dynamodb_add_numeric(state, "CapacityUnits", kv_capacity_units(halves));
 	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
 
-/* Tells whether a relation name is that of a local index of the table. */
-static bool
-is_local(Oid table, text *index, Oid *relid)
+/* Adds what the local or the global indexes consumed, if there are such. */
+static void
+add_indexes(JsonbParseState **state, const KvCapacity *capacity, bool local)
 {
-	const KvIndex *local = kv_table_find_index(kv_table_open(table, AccessShareLock), index, relid);
+	bool		opened = false;
 
-	if (local)
-		*relid = local->relid;
-	return local != NULL;
+	for (int i = 0; i < capacity->index_count; i++)
+	{
+		if (capacity->index[i].local != local)
+			continue;
+		if (!opened)
+		{
+			kv_dynamodb_add_name(state, local ? "LocalSecondaryIndexes" : "GlobalSecondaryIndexes");
+			kv_dynamodb_open(state);
+			opened = true;
+		}
+		add_units(state, kv_dynamodb_index_name(capacity->index[i].relid), capacity->index[i].halves);
+	}
+	if (opened)
+		pushJsonbValue(state, WJB_END_OBJECT, NULL);
+}
+
+/* Adds the members of ConsumedCapacity. */
+static void
+add_members(JsonbParseState **state, text *wanted, const char *name, const KvCapacity *capacity, const char *whole)
+{
+	Numeric		units = kv_capacity_units(kv_capacity_total(capacity));
+
+	kv_dynamodb_add_text(state, "TableName", name);
+	kv_dynamodb_add_numeric(state, "CapacityUnits", units);
+	if (whole)
+		kv_dynamodb_add_numeric(state, whole, units);
+	if (!kv_dynamodb_is(wanted, "INDEXES"))
+		return;
+	add_units(state, "Table", capacity->table);
+	add_indexes(state, capacity, true);
+	add_indexes(state, capacity, false);
 }
 
 /* Adds ConsumedCapacity to an answer. */
 void
-kv_dynamodb_add_capacity(JsonbParseState **state, text *wanted, Oid table, text *index, Numeric units)
+kv_dynamodb_add_capacity(JsonbParseState **state, text *wanted, Oid table, const KvCapacity *capacity)
 {
 	if (wanted == NULL || kv_dynamodb_is(wanted, "NONE"))
 		return;
 	kv_dynamodb_add_name(state, "ConsumedCapacity");
 	kv_dynamodb_open(state);
-	kv_dynamodb_add_text(state, "TableName", kv_dynamodb_table_name(table));
-	kv_dynamodb_add_numeric(state, "CapacityUnits", units);
-	if (kv_dynamodb_is(wanted, "INDEXES"))
-	{
-		add_units(state, "Table", index ? int64_to_numeric(0) : units);
-		if (index)
-		{
-			Oid			relid;
-
-			kv_dynamodb_add_name(state, is_local(table, index, &relid) ?
-								 "LocalSecondaryIndexes" : "GlobalSecondaryIndexes");
-			kv_dynamodb_open(state);
-			add_units(state, kv_dynamodb_index_name(relid), units);
-			pushJsonbValue(state, WJB_END_OBJECT, NULL);
-		}
-	}
+	add_members(state, wanted, kv_dynamodb_table_name(table), capacity, NULL);
 	pushJsonbValue(state, WJB_END_OBJECT, NULL);
+}
+
+/* Adds ConsumedCapacity of each table to an answer. */
+void
+kv_dynamodb_add_capacities(JsonbParseState **state, text *wanted, const KvCaller *caller, const char *whole)
+{
+	ListCell   *cell;
+
+	if (!caller->measured)
+		return;
+	kv_dynamodb_add_name(state, "ConsumedCapacity");
+	pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
+	foreach(cell, caller->consumed)
+	{
+		const KvConsumed *consumed = lfirst(cell);
+
+		kv_dynamodb_open(state);
+		add_members(state, wanted, kv_dynamodb_table_name(consumed->table), &consumed->capacity, whole);
+		pushJsonbValue(state, WJB_END_OBJECT, NULL);
+	}
+	pushJsonbValue(state, WJB_END_ARRAY, NULL);
 }

@@ -111,9 +111,13 @@ translate_error(ErrorData *error)
 	JsonbParseState *state = NULL;
 	Jsonb	   *detail;
 	char	   *said = error->detail;
+	int			code = error->sqlerrcode;
 
+	/* a conflict with reasons was one of a transaction, which is cancelled then */
+	if (error->sqlerrcode == ERRCODE_KV_TRANSACTION_CONFLICT && said && *said == '[')
+		code = ERRCODE_KV_TRANSACTION_CANCELED;
 	kv_dynamodb_open(&state);
-	kv_dynamodb_add_text(&state, "__type", exception_type(error->sqlerrcode));
+	kv_dynamodb_add_text(&state, "__type", exception_type(code));
 	if (error->sqlerrcode == ERRCODE_KV_CONDITION_FAILED)
 	{
 		error->message = pstrdup("The conditional request failed");
@@ -121,7 +125,7 @@ translate_error(ErrorData *error)
 			kv_dynamodb_add_json(&state, "Item", kv_item_to_typed(parse(said)));
 		said = NULL;
 	}
-	else if (error->sqlerrcode == ERRCODE_KV_TRANSACTION_CANCELED && said && *said == '[')
+	else if (code == ERRCODE_KV_TRANSACTION_CANCELED && said && *said == '[')
 	{
 		char	   *codes;
 

@@ -75,19 +75,12 @@ static const KvDynamoMember get_members[GET_MEMBERS] = {
 	[GET_ATTRIBUTES] = {"AttributesToGet", KV_DYNAMO_ARRAY}
 };
 
-/* Tells whether something other than NONE was asked for. */
-static bool
-is_wanted(const KvDynamoValue *value)
-{
-	return value->given && !kv_dynamodb_is(value->string, "NONE");
-}
-
 /* Fills the request of a write, legacy parameters as expressions; the table last. */
 static void
 read_write(const KvDynamoValue *value, const KvDynamoMember *members, int count, KvWriteRequest *write)
 {
 	KvDynamoLegacy legacy = {0};
-	KvDynamoExpressions expressions = {.condition_kind = KV_EXPRESSION_CONDITION};
+	KvExpressions expressions = {.condition_kind = KV_EXPRESSION_CONDITION};
 	bool		has_update = count > WRITE_UPDATE && value[WRITE_UPDATE].given;
 	bool		has_updates = count > WRITE_UPDATE && value[WRITE_ATTRIBUTE_UPDATES].given;
 	bool		has_placeholders = value[WRITE_NAMES].given || value[WRITE_VALUES].given;
@@ -123,36 +116,6 @@ read_write(const KvDynamoValue *value, const KvDynamoMember *members, int count,
 	write->table = kv_dynamodb_table_of(value[WRITE_TABLE].string, &expressions);
 }
 
-/* Adds ItemCollectionMetrics, where the table has local indexes: the collection is no larger than the table. */
-static void
-add_metrics(JsonbParseState **state, const KvWriteRequest *write)
-{
-	const KvTable *table = kv_table_open(write->table, AccessShareLock);
-	const KvKeyAttribute *attribute = &table->key.attribute[0];
-	JsonbParseState *key = NULL;
-	JsonbValue	value;
-	Jsonb	   *whole = write->key;
-
-	if (table->local_count == 0 ||
-		getKeyJsonValueFromContainer(&whole->root, attribute->name, attribute->name_length, &value) == NULL)
-		return;
-	kv_dynamodb_open(&key);
-	kv_dynamodb_add_name(&key, attribute->name);
-	pushJsonbValue(&key, WJB_VALUE, &value);
-	kv_dynamodb_add_name(state, "ItemCollectionMetrics");
-	kv_dynamodb_open(state);
-	kv_dynamodb_add_json(state, "ItemCollectionKey", kv_item_to_typed(kv_dynamodb_close(&key)));
-	kv_dynamodb_add_name(state, "SizeEstimateRangeGB");
-	pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
-	value.type = jbvNumeric;
-	value.val.numeric = int64_to_numeric(0);
-	pushJsonbValue(state, WJB_ELEM, &value);
-	value.val.numeric = int64_to_numeric(kv_dynamodb_gigabytes(write->table));
-	pushJsonbValue(state, WJB_ELEM, &value);
-	pushJsonbValue(state, WJB_END_ARRAY, NULL);
-	pushJsonbValue(state, WJB_END_OBJECT, NULL);
-}
-
 /* Runs a write and makes the answer. */
 static Jsonb *
 run_write(Jsonb *request, const char *what, const KvDynamoMember *members, int count,
@@ -161,21 +124,21 @@ run_write(Jsonb *request, const char *what, const KvDynamoMember *members, int c
 	KvDynamoValue value[UPDATE_MEMBERS];
 	KvWriteRequest write = {0};
 	JsonbParseState *state = NULL;
-	int64		size = 0;
+	KvCapacity	capacity = {0};
 	Jsonb	   *attributes;
 
 	kv_dynamodb_read(request, what, members, count, value);
 	read_write(value, members, count, &write);
-	if (is_wanted(&value[WRITE_CAPACITY]))
-		write.larger_size = &size;
+	if (kv_dynamodb_is_wanted(&value[WRITE_CAPACITY]))
+		write.capacity = &capacity;
 	attributes = run(&write);
 
 	kv_dynamodb_open(&state);
 	if (attributes)
 		kv_dynamodb_add_json(&state, "Attributes", kv_item_to_typed(attributes));
-	kv_dynamodb_add_capacity(&state, value[WRITE_CAPACITY].string, write.table, NULL, kv_dynamodb_write_units(size));
-	if (is_wanted(&value[WRITE_METRICS]))
-		add_metrics(&state, &write);
+	kv_dynamodb_add_capacity(&state, value[WRITE_CAPACITY].string, write.table, &capacity);
+	if (kv_dynamodb_is_wanted(&value[WRITE_METRICS]))
+		kv_dynamodb_add_metrics(&state, write.table, write.key);
 	return kv_dynamodb_close(&state);
 }
 
@@ -200,27 +163,15 @@ kv_dynamodb_update_item(Jsonb *request)
 	return run_write(request, "UpdateItem", update_members, UPDATE_MEMBERS, kv_operation_update);
 }
 
-/* Returns the size of an item, 0 if there is none. */
-static int64
-item_size(Jsonb *item)
-{
-	static const KvKeySchema no_key;
-	KvItemView	view = {&no_key};
-
-	if (item == NULL)
-		return 0;
-	view.rest = item;
-	return kv_item_size(&view);
-}
-
-/* GetItem: what it costs goes by the whole item, whatever the projection. */
+/* GetItem */
 Jsonb *
 kv_dynamodb_get_item(Jsonb *request)
 {
 	KvDynamoValue value[GET_MEMBERS];
 	KvGetItemRequest get = {0};
 	KvDynamoLegacy legacy = {0};
-	KvDynamoExpressions expressions = {0};
+	KvExpressions expressions = {0};
+	KvCapacity	capacity = {0};
 	JsonbParseState *state = NULL;
 	Jsonb	   *item;
 
@@ -240,21 +191,13 @@ kv_dynamodb_get_item(Jsonb *request)
 	expressions.projection = get.projection;
 	expressions.names = get.attribute_names;
 	get.table = kv_dynamodb_table_of(value[GET_TABLE].string, &expressions);
+	if (kv_dynamodb_is_wanted(&value[GET_CAPACITY]))
+		get.capacity = &capacity;
 	item = kv_operation_get_item(&get);
 
 	kv_dynamodb_open(&state);
 	if (item)
 		kv_dynamodb_add_json(&state, "Item", kv_item_to_typed(item));
-	if (is_wanted(&value[GET_CAPACITY]))
-	{
-		if (get.projection && item)
-		{
-			get.projection = NULL;
-			get.attribute_names = NULL;
-			item = kv_operation_get_item(&get);
-		}
-		kv_dynamodb_add_capacity(&state, value[GET_CAPACITY].string, get.table, NULL,
-								 kv_dynamodb_read_units(item_size(item), get.consistent_read));
-	}
+	kv_dynamodb_add_capacity(&state, value[GET_CAPACITY].string, get.table, &capacity);
 	return kv_dynamodb_close(&state);
 }

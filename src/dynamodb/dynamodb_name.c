@@ -117,6 +117,18 @@ kv_dynamodb_table(text *name)
 	return relid;
 }
 
+/* Returns the table of a TableName or ARN; errors of expressions come before that it is not there. */
+Oid
+kv_dynamodb_table_of(text *name, const KvExpressions *expressions)
+{
+	Oid			relid = kv_dynamodb_find_table(name);
+
+	if (OidIsValid(relid))
+		return relid;
+	kv_expressions_check(expressions);
+	return kv_dynamodb_table(name);
+}
+
 /* Returns the name of a table that is to be created. */
 char *
 kv_dynamodb_new_table_name(text *name, bool *derived)
@@ -131,13 +143,6 @@ kv_dynamodb_new_table_name(text *name, bool *derived)
 				 errmsg("Table already exists: %s", value)));
 	*derived = strcmp(relation, value) != 0;
 	return quote_qualified_identifier(kv_guc_dynamodb_schema, relation);
-}
-
-/* Returns a table's name, qualified and quoted. */
-char *
-kv_dynamodb_qualified_name(Oid relid)
-{
-	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid));
 }
 
 /* Returns what stands behind the beginning of a relation's comment; NULL if it begins otherwise. */

@@ -170,7 +170,7 @@ static Jsonb *
 read_page(KvDynamoValue *value, KvReadRequest *read)
 {
 	JsonbParseState *state = NULL;
-	KvDynamoExpressions expressions = {.condition_kind = KV_EXPRESSION_SCAN_FILTER};
+	KvExpressions expressions = {.condition_kind = KV_EXPRESSION_SCAN_FILTER};
 	KvPage		page;
 
 	if (value[READ_LIMIT].given && value[READ_LIMIT].integer < 1)
@@ -185,7 +185,7 @@ read_page(KvDynamoValue *value, KvReadRequest *read)
 	read->count_only = kv_dynamodb_is(value[READ_SELECT].string, "COUNT");
 	expressions.condition = read->filter;
 	expressions.projection = read->projection;
-	expressions.has_key_condition = read->key_condition != NULL;
+	expressions.key_condition = read->key_condition;
 	expressions.names = read->attribute_names;
 	expressions.values = read->attribute_values;
 	read->table = kv_dynamodb_table_of(value[READ_TABLE].string, &expressions);
@@ -202,7 +202,7 @@ read_page(KvDynamoValue *value, KvReadRequest *read)
 	kv_dynamodb_add_integer(&state, "ScannedCount", page.scanned_count);
 	if (page.last_evaluated_key)
 		kv_dynamodb_add_json(&state, "LastEvaluatedKey", kv_item_to_typed(page.last_evaluated_key));
-	kv_dynamodb_add_capacity(&state, value[READ_CAPACITY].string, read->table, read->index, page.consumed_capacity);
+	kv_dynamodb_add_capacity(&state, value[READ_CAPACITY].string, read->table, &page.capacity);
 	return kv_dynamodb_close(&state);
 }
 

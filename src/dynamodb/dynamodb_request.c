@@ -284,6 +284,23 @@ kv_dynamodb_add_json(JsonbParseState **state, const char *name, Jsonb *value)
 	pushJsonbValue(state, WJB_VALUE, &binary);
 }
 
+/* Adds a value of any kind. */
+void
+kv_dynamodb_add_value(JsonbParseState **state, JsonbIteratorToken token, Jsonb *value)
+{
+	JsonbValue	pushed;
+
+	if (JB_ROOT_IS_SCALAR(value))
+		(void) JsonbExtractScalar(&value->root, &pushed);
+	else
+	{
+		pushed.type = jbvBinary;
+		pushed.val.binary.data = &value->root;
+		pushed.val.binary.len = VARSIZE(value) - VARHDRSZ;
+	}
+	pushJsonbValue(state, token, &pushed);
+}
+
 /* Adds an object or array as an element. */
 void
 kv_dynamodb_add_element(JsonbParseState **state, Jsonb *value)

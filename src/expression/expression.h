@@ -56,6 +56,9 @@ extern bool kv_condition_holds(const KvCondition *condition, const KvItemView *v
 extern void kv_key_condition_bind(text *expression, KvPlaceholders *placeholders,
 								  const KvKeySchema *schema, KvKeyRange *range);
 
+/* Raises the error of a key condition that is wrong whatever the key. */
+extern void kv_key_condition_check(text *expression, KvPlaceholders *placeholders);
+
 /* A projection, bound. */
 typedef struct KvProjection KvProjection;
 
@@ -91,5 +94,24 @@ extern bool kv_update_only_removes(const KvUpdate *update);
  * elements have moved, as DynamoDB does.  An empty object if nothing is there.
  */
 extern Jsonb *kv_update_touched(const KvUpdate *update, const KvItemView *view);
+
+/* The expressions of a request; NULL where there is none. */
+typedef struct KvExpressions
+{
+	text	   *update;
+	text	   *condition;		/* or filter */
+	KvExpressionKind condition_kind;
+	text	   *key_condition;
+	text	   *projection;
+	Jsonb	   *names;
+	Jsonb	   *values;
+} KvExpressions;
+
+/*
+ * Raises the error of expressions that are wrong whatever the table.  Binding
+ * them to one tells more, and all of this as well: only a request whose table
+ * is not there needs this, for DynamoDB names the expression first.
+ */
+extern void kv_expressions_check(const KvExpressions *expressions);
 
 #endif							/* KV_EXPRESSION_EXPRESSION_H */

@@ -94,7 +94,7 @@ take_condition(KeyConditions *conditions, const KvNode *node)
 	conditions->flipped[key] = flipped;
 }
 
-/* Walks through the ANDs. */
+/* Walks through the ANDs; without a key only the operators are looked at. */
 static void
 collect_conditions(KeyConditions *conditions, const KvNode *node)
 {
@@ -112,7 +112,8 @@ collect_conditions(KeyConditions *conditions, const KvNode *node)
 		case KV_NODE_GE:
 		case KV_NODE_BETWEEN:
 		case KV_NODE_BEGINS_WITH:
-			take_condition(conditions, node);
+			if (conditions->binding->schema->count > 0)
+				take_condition(conditions, node);
 			break;
 		default:
 			ereport(ERROR,
@@ -221,6 +222,19 @@ bind_sort_key(const KeyConditions *conditions, KvKeyRange *range)
 		default:
 			elog(ERROR, "unexpected key condition %d", (int) node->type);
 	}
+}
+
+/* Raises the error of a key condition that is wrong whatever the key. */
+void
+kv_key_condition_check(text *expression, KvPlaceholders *placeholders)
+{
+	static const KvKeySchema no_key;
+	KvBinding	binding;
+	KeyConditions conditions = {0};
+
+	kv_expression_bind(&binding, KV_EXPRESSION_KEY_CONDITION, expression, placeholders, &no_key);
+	conditions.binding = &binding;
+	collect_conditions(&conditions, binding.tree->root);
 }
 
 /* Binds a key condition and gives the range of keys that it names. */

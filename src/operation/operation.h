@@ -17,6 +17,29 @@
 #include "utils/jsonb.h"
 #include "utils/numeric.h"
 
+#include "table/table.h"
+
+/* --- operation_capacity.c: what operations consume, counted and not charged --- */
+
+/*
+ * Capacity units of one table and its indexes, in halves: an eventually
+ * consistent read costs half a unit.  Starts all zero.
+ */
+typedef struct KvCapacity
+{
+	int64		table;
+	int			index_count;
+	struct
+	{
+		Oid			relid;
+		bool		local;
+		int64		halves;
+	}			index[KV_MAX_GLOBAL_INDEXES + KV_MAX_LOCAL_INDEXES];
+} KvCapacity;
+
+extern Numeric kv_capacity_units(int64 halves);
+extern int64 kv_capacity_total(const KvCapacity *capacity);
+
 /* --- operation_get.c: point reads --- */
 
 /* Returns the item with that key, or NULL; keys are read as kv_key_from_text does. */
@@ -28,7 +51,8 @@ typedef struct KvGetItemRequest
 	Jsonb	   *key;
 	text	   *projection;		/* NULL: the whole item */
 	Jsonb	   *attribute_names;
-	bool		consistent_read;	/* both kinds read the active snapshot; consumed capacity will differ */
+	bool		consistent_read;	/* both kinds read the active snapshot; consumed capacity differs */
+	KvCapacity *capacity;		/* NULL: not wanted */
 } KvGetItemRequest;
 
 /* Returns the item, or the projected part of it; NULL if there is none. */
@@ -83,7 +107,7 @@ typedef struct KvPage
 	int32		count;			/* items that pass the filter */
 	int32		scanned_count;	/* items read, before the filter */
 	Jsonb	   *last_evaluated_key; /* NULL: the end was seen */
-	Numeric		consumed_capacity;	/* read units */
+	KvCapacity	capacity;		/* read units */
 } KvPage;
 
 /*
@@ -114,7 +138,7 @@ typedef struct KvWriteRequest
 	text	   *return_values;	/* NULL: NONE */
 	text	   *return_values_on_failure;	/* NULL: NONE */
 	text	   *on_condition_failure;	/* NULL: raise */
-	int64	   *larger_size;	/* not NULL: set to the size of the larger of old and new item, in bytes; 0 if neither is there */
+	KvCapacity *capacity;		/* what the write consumes is added here; NULL: not wanted */
 } KvWriteRequest;
 
 /*
@@ -138,13 +162,35 @@ extern Jsonb *kv_operation_delete(const KvWriteRequest *request);
 #define KV_MAX_BATCH_GETS		100
 #define KV_MAX_BATCH_GET_BYTES	(16 * 1024 * 1024)	/* of the items read, by kv_item_size */
 
+/* What an operation on many items consumed of a table that its request names. */
+typedef struct KvConsumed
+{
+	const char *name;			/* as in the request */
+	Oid			table;
+	KvCapacity	capacity;
+} KvConsumed;
+
+/* Who calls an operation on many items in another way than SQL's functions. */
+typedef struct KvCaller
+{
+	/* finds a table by the name that a request gives it; KV005, or InvalidOid, if there is none */
+	Oid			(*find_table) (const char *name, bool missing_ok);
+	bool		measured;		/* consumed is wanted */
+	List	   *consumed;		/* set to a list of KvConsumed, in order of appearance */
+	bool		replayed;		/* set if the token of a transaction was used for it before: nothing was written */
+} KvCaller;
+
 /*
  * The request and the answer have the shapes of DynamoDB's API, with plain
- * JSON items; the request may do without the RequestItems around it.  It is
- * read and checked as a whole before the first item is touched.
+ * JSON items; the request may do without the RequestItems around it.  Tables
+ * are named as regclass reads them, and nothing is measured, where caller is
+ * NULL.
+ *
+ * A request is read and checked as a whole before the first item is touched:
+ * its shape, then limits, expressions, tables, and items last.
  */
-extern Jsonb *kv_operation_batch_write(Jsonb *request);
-extern Jsonb *kv_operation_batch_get(Jsonb *request);
+extern Jsonb *kv_operation_batch_write(Jsonb *request, KvCaller *caller);
+extern Jsonb *kv_operation_batch_get(Jsonb *request, KvCaller *caller);
 
 /* --- operation_transact_write.c, operation_transact_get.c: many items, all or none --- */
 
@@ -155,14 +201,14 @@ extern Jsonb *kv_operation_batch_get(Jsonb *request);
  * Writes and checks items as one: if a condition does not hold, nothing is
  * written and the error is KV002, whose DETAIL is a JSON array of reasons in
  * the order of the actions.  Standing in the way of other transactions is
- * KV003.  With a token that has been used for the same request in the last
+ * KV003, with such an array as well.  With a token that has been used for the same request in the last
  * ten minutes nothing happens; for another request it is KV004.
  *
  * Such transactions are serializable among themselves and cannot deadlock.
  */
-extern Jsonb *kv_operation_transact_write(Jsonb *request, text *token);
+extern Jsonb *kv_operation_transact_write(Jsonb *request, text *token, KvCaller *caller);
 
 /* Reads items of one moment. */
-extern Jsonb *kv_operation_transact_get(Jsonb *request);
+extern Jsonb *kv_operation_transact_get(Jsonb *request, KvCaller *caller);
 
 #endif							/* KV_OPERATION_OPERATION_H */

@@ -13,16 +13,35 @@
 #include "base/compat.h"
 #include "base/errors.h"
 #include "expression/expression.h"
+#include "operation/operation_capacity.h"
 #include "operation/operation_json.h"
 #include "operation/operation_request.h"
+
+/* Members of what is asked of one table. */
+enum
+{
+	PART_KEYS,
+	PART_PROJECTION,
+	PART_NAMES,
+	PART_CONSISTENT_READ,
+	PART_MEMBERS
+};
+static const KvMember part_members[PART_MEMBERS] = {
+	[PART_KEYS] = {"Keys", KV_MEMBER_ARRAY, true},
+	[PART_PROJECTION] = {"ProjectionExpression", KV_MEMBER_STRING, false},
+	[PART_NAMES] = {"ExpressionAttributeNames", KV_MEMBER_OBJECT, false},
+	[PART_CONSISTENT_READ] = {"ConsistentRead", KV_MEMBER_BOOLEAN, false}
+};
 
 /* The keys of one table. */
 typedef struct TablePart
 {
 	JsonbValue	name;
 	JsonbContainer *request;	/* as it was given */
+	KvMemberValue member[PART_MEMBERS];
 	KvTable    *table;
 	KvProjection *projection;	/* NULL: whole items */
+	KvCapacity *capacity;		/* NULL: not wanted */
 } TablePart;
 
 /* A batch. */
@@ -52,22 +71,6 @@ static const KvMember request_members[REQUEST_MEMBERS] = {
 	{"ReturnConsumedCapacity", KV_MEMBER_NONE, false}
 };
 
-/* Members of what is asked of one table. */
-enum
-{
-	PART_KEYS,
-	PART_PROJECTION,
-	PART_NAMES,
-	PART_CONSISTENT_READ,
-	PART_MEMBERS
-};
-static const KvMember part_members[PART_MEMBERS] = {
-	[PART_KEYS] = {"Keys", KV_MEMBER_ARRAY, true},
-	[PART_PROJECTION] = {"ProjectionExpression", KV_MEMBER_STRING, false},
-	[PART_NAMES] = {"ExpressionAttributeNames", KV_MEMBER_OBJECT, false},
-	[PART_CONSISTENT_READ] = {"ConsistentRead", KV_MEMBER_BOOLEAN, false}
-};
-
 /* Reads one key. */
 static void
 read_key(Batch *batch, int part, const JsonbValue *value)
@@ -86,14 +89,11 @@ read_key(Batch *batch, int part, const JsonbValue *value)
 	key->number = batch->count++;
 }
 
-/* Reads what is asked of one table. */
+/* Reads the shape of what is asked of one table. */
 static void
-read_part(Batch *batch, const JsonbValue *name, const JsonbValue *value)
+read_shape(Batch *batch, const JsonbValue *name, const JsonbValue *value)
 {
-	TablePart  *part = &batch->part[batch->part_count];
-	KvMemberValue member[PART_MEMBERS];
-	KvPlaceholders *placeholders;
-	KvRequestWalk walk;
+	TablePart  *part = &batch->part[batch->part_count++];
 
 	part->name = *name;
 	part->request = kv_request_object(value);
@@ -102,24 +102,74 @@ read_part(Batch *batch, const JsonbValue *name, const JsonbValue *value)
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("reads of table \"%.*s\" are not an object",
 						name->val.string.len, name->val.string.val)));
-	kv_request_read(part->request, "request", part_members, PART_MEMBERS, member);
-	part->table = kv_request_table(&batch->tables, name->val.string.val, name->val.string.len);
-	kv_table_check_rights(part->table, ACL_SELECT);
+	kv_request_read(part->request, "request", part_members, PART_MEMBERS, part->member);
+}
 
-	placeholders = kv_placeholders_create(member[PART_NAMES].object, NULL);
-	if (member[PART_PROJECTION].string)
-		part->projection = kv_projection_bind(member[PART_PROJECTION].string, placeholders, &part->table->key);
-	kv_placeholders_check_used(placeholders);
+/* Raises the error of a projection that is wrong, where a table is not there. */
+static void
+check_expressions(const Batch *batch)
+{
+	for (int i = 0; i < batch->part_count; i++)
+	{
+		KvExpressions expressions = {0};
 
-	kv_request_check_count("keys", batch->count + JsonContainerSize(member[PART_KEYS].array), KV_MAX_BATCH_GETS);
-	kv_request_walk_start(&walk, member[PART_KEYS].array);
+		expressions.projection = batch->part[i].member[PART_PROJECTION].string;
+		expressions.names = batch->part[i].member[PART_NAMES].object;
+		kv_expressions_check(&expressions);
+	}
+}
+
+/* Opens the tables and binds the projections. */
+static void
+open_tables(Batch *batch)
+{
+	bool		all_there = true;
+
+	for (int i = 0; i < batch->part_count; i++)
+		all_there &= kv_request_find_table(&batch->tables, batch->part[i].name.val.string.val,
+										   batch->part[i].name.val.string.len);
+	if (!all_there)
+		check_expressions(batch);
+	for (int i = 0; i < batch->part_count; i++)
+	{
+		TablePart  *part = &batch->part[i];
+		KvPlaceholders *placeholders;
+
+		part->table = kv_request_table(&batch->tables, part->name.val.string.val, part->name.val.string.len);
+		kv_table_check_rights(part->table, ACL_SELECT);
+		part->capacity = kv_request_capacity(&batch->tables, part->table);
+		placeholders = kv_placeholders_create(part->member[PART_NAMES].object, NULL);
+		if (part->member[PART_PROJECTION].string)
+			part->projection = kv_projection_bind(part->member[PART_PROJECTION].string, placeholders,
+												  &part->table->key);
+		kv_placeholders_check_used(placeholders);
+	}
+}
+
+/* Counts the keys, so that a batch with too many of them is not read. */
+static void
+check_count(const Batch *batch)
+{
+	int			count = 0;
+
+	for (int i = 0; i < batch->part_count; i++)
+		count += JsonContainerSize(batch->part[i].member[PART_KEYS].array);
+	kv_request_check_count("keys", count, KV_MAX_BATCH_GETS);
+}
+
+/* Reads the keys of one table. */
+static void
+read_keys(Batch *batch, int part)
+{
+	KvRequestWalk walk;
+
+	kv_request_walk_start(&walk, batch->part[part].member[PART_KEYS].array);
 	while (kv_request_walk_next(&walk))
 	{
 		batch->context.number = batch->count + 1;
-		read_key(batch, batch->part_count, &walk.value);
+		read_key(batch, part, &walk.value);
 	}
 	batch->context.number = 0;
-	batch->part_count++;
 }
 
 /* Reads the whole request. */
@@ -132,8 +182,11 @@ read_request(Batch *batch, Jsonb *request)
 	batch->part = palloc0(sizeof(TablePart) * JsonContainerSize(tables));
 	kv_request_walk_start(&walk, tables);
 	while (kv_request_walk_next(&walk))
-		read_part(batch, &walk.name, &walk.value);
-	kv_request_check_count("keys", batch->count, KV_MAX_BATCH_GETS);
+		read_shape(batch, &walk.name, &walk.value);
+	check_count(batch);
+	open_tables(batch);
+	for (int i = 0; i < batch->part_count; i++)
+		read_keys(batch, i);
 }
 
 /* Takes an item that was read, unless the answer is full. */
@@ -141,16 +194,16 @@ static bool
 take_item(void *argument, int number, const KvItemView *view)
 {
 	Batch	   *batch = argument;
+	const TablePart *part = &batch->part[batch->part_of[number]];
+	int64		size = view ? kv_item_size(view) : 0;
 
+	batch->bytes += size;
+	if (batch->bytes > KV_MAX_BATCH_GET_BYTES)
+		return false;
+	if (part->capacity)
+		kv_capacity_add_read(part->capacity, size, part->member[PART_CONSISTENT_READ].boolean, 1);
 	if (view)
-	{
-		KvProjection *projection = batch->part[batch->part_of[number]].projection;
-
-		batch->bytes += kv_item_size(view);
-		if (batch->bytes > KV_MAX_BATCH_GET_BYTES)
-			return false;
-		batch->item[number] = projection ? kv_projection_apply(projection, view) : kv_item_join(view);
-	}
+		batch->item[number] = part->projection ? kv_projection_apply(part->projection, view) : kv_item_join(view);
 	batch->processed[number] = true;
 	return true;
 }
@@ -227,17 +280,19 @@ make_unprocessed(const Batch *batch)
 
 /* Reads the items. */
 Jsonb *
-kv_operation_batch_get(Jsonb *request)
+kv_operation_batch_get(Jsonb *request, KvCaller *caller)
 {
 	Batch	   *batch = palloc0(sizeof(Batch));
 	KvJsonMember members[2] = {{"Responses", strlen("Responses")}, {"UnprocessedKeys", strlen("UnprocessedKeys")}};
 
+	batch->tables.caller = caller;
 	batch->tables.lockmode = AccessShareLock;
 	kv_request_context_push(&batch->context, "key");
 	read_request(batch, request);
 	kv_request_context_pop(&batch->context);
 	kv_request_sort(batch->key, batch->count, "keys");
 	kv_request_read_items(batch->key, batch->count, take_item, batch);
+	kv_request_give_capacity(&batch->tables);
 	members[0].value = make_responses(batch);
 	members[1].value = make_unprocessed(batch);
 	return kv_json_object(members, 2);

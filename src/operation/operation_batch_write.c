@@ -18,12 +18,21 @@
 #include "operation/operation_request.h"
 #include "operation/operation_write.h"
 
+/* One write as it was asked for. */
+typedef struct OneWrite
+{
+	KvWriteVerb verb;
+	KvTable    *table;
+	Jsonb	   *body;			/* item or key */
+} OneWrite;
+
 /* A batch that is being read. */
 typedef struct Batch
 {
 	KvRequestTables tables;
 	KvRequestContext context;
 	int			count;
+	OneWrite	one[KV_MAX_BATCH_WRITES];
 	KvWrite		write[KV_MAX_BATCH_WRITES];
 	KvRequestKey key[KV_MAX_BATCH_WRITES];
 } Batch;
@@ -51,15 +60,17 @@ static const KvMember write_members[WRITE_MEMBERS] = {
 	[PUT_REQUEST] = {"PutRequest", KV_MEMBER_OBJECT, false},
 	[DELETE_REQUEST] = {"DeleteRequest", KV_MEMBER_OBJECT, false}
 };
+static const char *const verb_names[] = {
+	[KV_VERB_PUT] = "PutRequest",
+	[KV_VERB_DELETE] = "DeleteRequest"
+};
 static const KvMember put_members[] = {{"Item", KV_MEMBER_OBJECT, true}};
 static const KvMember delete_members[] = {{"Key", KV_MEMBER_OBJECT, true}};
 
-/* Reads one write. */
+/* Reads the shape of one write. */
 static void
-read_write(Batch *batch, KvTable *table, const JsonbValue *value)
+read_shape(Batch *batch, OneWrite *one, const JsonbValue *value)
 {
-	KvWrite    *write = &batch->write[batch->count];
-	KvRequestKey *key = &batch->key[batch->count];
 	JsonbContainer *object = kv_request_object(value);
 	KvMemberValue verb[WRITE_MEMBERS];
 	KvMemberValue body;
@@ -73,46 +84,39 @@ read_write(Batch *batch, KvTable *table, const JsonbValue *value)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("write must have either PutRequest or DeleteRequest")));
-
-	if (verb[PUT_REQUEST].object)
-	{
-		batch->context.verb = "PutRequest";
+	one->verb = verb[PUT_REQUEST].object ? KV_VERB_PUT : KV_VERB_DELETE;
+	batch->context.verb = verb_names[one->verb];
+	if (one->verb == KV_VERB_PUT)
 		kv_request_read(&verb[PUT_REQUEST].object->root, "PutRequest", put_members, 1, &body);
-		kv_write_start(write, KV_VERB_PUT, table, false);
-		kv_item_split(&table->key, kv_item_normalize(body.object), &write->item);
+	else
+		kv_request_read(&verb[DELETE_REQUEST].object->root, "DeleteRequest", delete_members, 1, &body);
+	one->body = body.object;
+}
+
+/* Takes the item or key of one write. */
+static void
+read_item(Batch *batch, int number)
+{
+	const OneWrite *one = &batch->one[number];
+	KvWrite    *write = &batch->write[number];
+	KvRequestKey *key = &batch->key[number];
+
+	batch->context.number = number + 1;
+	key->verb = batch->context.verb = verb_names[one->verb];
+	kv_write_start(write, one->verb, one->table, false);
+	write->capacity = kv_request_capacity(&batch->tables, one->table);
+	if (one->verb == KV_VERB_PUT)
+	{
+		kv_item_split(&one->table->key, kv_item_normalize(one->body), &write->item);
 		kv_item_check_size(&write->item);
 		memcpy(write->key, write->item.key, sizeof(write->key));
 	}
 	else
-	{
-		batch->context.verb = "DeleteRequest";
-		kv_request_read(&verb[DELETE_REQUEST].object->root, "DeleteRequest", delete_members, 1, &body);
-		kv_write_start(write, KV_VERB_DELETE, table, false);
-		kv_key_from_json(&table->key, body.object, write->key);
-	}
-
-	key->table = table;
-	key->verb = batch->context.verb;
-	key->leaf = kv_table_route(table, write->key[0]);
+		kv_key_from_json(&one->table->key, one->body, write->key);
+	key->table = one->table;
+	key->leaf = kv_table_route(key->table, write->key[0]);
 	memcpy(key->key, write->key, sizeof(key->key));
-	key->number = batch->count++;
-}
-
-/* Reads the writes to one table. */
-static void
-read_table(Batch *batch, const JsonbValue *name, const JsonbValue *value)
-{
-	KvTable    *table = kv_request_table(&batch->tables, name->val.string.val, name->val.string.len);
-	KvRequestWalk walk;
-
-	kv_request_walk_start(&walk, kv_request_array(value));
-	while (kv_request_walk_next(&walk))
-	{
-		batch->context.number = batch->count + 1;
-		batch->context.verb = NULL;
-		read_write(batch, table, &walk.value);
-	}
-	batch->context.number = 0;
+	key->number = number;
 }
 
 /* Counts the writes, so that a batch with too many of them is not read. */
@@ -137,6 +141,41 @@ count_writes(JsonbContainer *tables)
 	return count;
 }
 
+/* Reads the shape of the writes to one table. */
+static void
+read_shapes(Batch *batch, const JsonbValue *value)
+{
+	KvRequestWalk walk;
+
+	kv_request_walk_start(&walk, kv_request_array(value));
+	while (kv_request_walk_next(&walk))
+	{
+		batch->context.number = batch->count + 1;
+		batch->context.verb = NULL;
+		read_shape(batch, &batch->one[batch->count], &walk.value);
+		batch->count++;
+	}
+	batch->context.number = 0;
+}
+
+/* Opens the tables of a request whose shape has been read. */
+static void
+open_tables(Batch *batch, JsonbContainer *tables)
+{
+	KvRequestWalk walk;
+	int			number = 0;
+
+	kv_request_walk_start(&walk, tables);
+	while (kv_request_walk_next(&walk))
+	{
+		KvTable    *table = kv_request_table(&batch->tables, walk.name.val.string.val, walk.name.val.string.len);
+		int			end = number + JsonContainerSize(kv_request_array(&walk.value));
+
+		while (number < end)
+			batch->one[number++].table = table;
+	}
+}
+
 /* Reads the whole request. */
 static void
 read_request(Batch *batch, Jsonb *request)
@@ -147,7 +186,11 @@ read_request(Batch *batch, Jsonb *request)
 	kv_request_check_count("writes", count_writes(tables), KV_MAX_BATCH_WRITES);
 	kv_request_walk_start(&walk, tables);
 	while (kv_request_walk_next(&walk))
-		read_table(batch, &walk.name, &walk.value);
+		read_shapes(batch, &walk.value);
+	open_tables(batch, tables);
+	for (int i = 0; i < batch->count; i++)
+		read_item(batch, i);
+	batch->context.number = 0;
 }
 
 /* Writes the rows in order. */
@@ -178,18 +221,20 @@ write_rows(Batch *batch)
 
 /* Writes the items. */
 Jsonb *
-kv_operation_batch_write(Jsonb *request)
+kv_operation_batch_write(Jsonb *request, KvCaller *caller)
 {
 	Batch	   *batch = palloc0(sizeof(Batch));
 
+	batch->tables.caller = caller;
 	batch->tables.lockmode = RowExclusiveLock;
 	batch->tables.function = "kv.batch_write_item()";
 	kv_request_context_push(&batch->context, "write");
 	read_request(batch, request);
 	kv_request_context_pop(&batch->context);
 	kv_request_sort(batch->key, batch->count, "writes");
-	kv_request_lock(batch->key, batch->count, "write");
+	kv_request_lock(batch->key, batch->count, "write", NULL);
 	write_rows(batch);
 	kv_request_unlock(batch->key, batch->count);
+	kv_request_give_capacity(&batch->tables);
 	return kv_json_wrap("UnprocessedItems", kv_json_empty_object());
 }

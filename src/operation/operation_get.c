@@ -10,6 +10,7 @@
 #include "base/compat.h"
 #include "base/errors.h"
 #include "expression/expression.h"
+#include "operation/operation_capacity.h"
 #include "operation/operation_read.h"
 #include "operation/operation_rows.h"
 
@@ -23,16 +24,18 @@ open_to_read(Oid relid)
 	return table;
 }
 
-/* Returns the item as projected, or whole. */
+/* Returns the item as projected, or whole; its size too, unless size is NULL. */
 static inline Jsonb *
-make_result(const KvItemView *view, const KvProjection *projection)
+take_item(const KvItemView *view, const KvProjection *projection, int64 *size)
 {
+	if (unlikely(size != NULL))
+		*size = kv_item_size(view);
 	return projection ? kv_projection_apply(projection, view) : kv_item_join(view);
 }
 
 /* Reads an item through SQL, for a caller to whom a policy applies. */
 static Jsonb *
-read_with_policy(KvTable *table, const Datum *key, const KvProjection *projection)
+read_with_policy(KvTable *table, const Datum *key, const KvProjection *projection, int64 *size)
 {
 	KvCursorRange range = {0};
 	KvRows	   *rows;
@@ -51,25 +54,25 @@ read_with_policy(KvTable *table, const Datum *key, const KvProjection *projectio
 	rows = kv_rows_open(table, NULL, kv_read_snapshot(), ForwardScanDirection);
 	kv_rows_seek(rows, kv_table_route(table, key[0]), &range);
 	if (kv_rows_next(rows, &view))
-		result = make_result(&view, projection);
+		result = take_item(&view, projection, size);
 	kv_rows_close(rows);
 	return result;
 }
 
-/* Returns the item with that key as projected, or NULL if there is none. */
+/* Returns the item with that key as projected, or NULL if there is none; size, if not NULL, is set if there is. */
 static Jsonb *
-read_item(KvTable *table, const Datum *key, const KvProjection *projection)
+read_item(KvTable *table, const Datum *key, const KvProjection *projection, int64 *size)
 {
 	KvPoint		point;
 	KvItemView	view;
 	Jsonb	   *result = NULL;
 
 	if (unlikely(kv_table_has_row_security(table)))
-		return read_with_policy(table, key, projection);
+		return read_with_policy(table, key, projection, size);
 
 	kv_store_get_begin(table, kv_table_route(table, key[0]), &point);
 	if (kv_store_get(table, key, kv_read_snapshot(), &point, &view))
-		result = make_result(&view, projection);
+		result = take_item(&view, projection, size);
 	kv_store_get_end(&point);
 	return result;
 }
@@ -91,7 +94,7 @@ kv_operation_get(Oid relid, text *partition_key, text *sort_key)
 	key[0] = kv_key_from_text(&table->key.attribute[0], 0, partition_key);
 	if (sort_key)
 		key[1] = kv_key_from_text(&table->key.attribute[1], 1, sort_key);
-	return read_item(table, key, NULL);
+	return read_item(table, key, NULL, NULL);
 }
 
 /* Returns the item, or the projected part of it; NULL if there is none. */
@@ -101,8 +104,9 @@ kv_operation_get_item(const KvGetItemRequest *request)
 	KvTable    *table = open_to_read(request->table);
 	KvProjection *projection = NULL;
 	Datum		key[KV_MAX_KEYS];
+	int64		size = 0;
+	Jsonb	   *item;
 
-	kv_key_from_json(&table->key, request->key, key);
 	if (request->projection || request->attribute_names)
 	{
 		KvPlaceholders *placeholders = kv_placeholders_create(request->attribute_names, NULL);
@@ -111,5 +115,9 @@ kv_operation_get_item(const KvGetItemRequest *request)
 			projection = kv_projection_bind(request->projection, placeholders, &table->key);
 		kv_placeholders_check_used(placeholders);
 	}
-	return read_item(table, key, projection);
+	kv_key_from_json(&table->key, request->key, key);
+	item = read_item(table, key, projection, request->capacity ? &size : NULL);
+	if (request->capacity)
+		kv_capacity_add_read(request->capacity, size, request->consistent_read, 1);
+	return item;
 }

@@ -85,7 +85,7 @@ describe_lock(const KvRequestKey *key, LOCKTAG *tag)
 
 /* Locks keys. */
 void
-kv_request_lock(KvRequestKey *keys, int count, const char *what)
+kv_request_lock(KvRequestKey *keys, int count, const char *what, int *current)
 {
 	KvRequestKey **sorted = palloc(sizeof(KvRequestKey *) * count);
 	KvRequestContext context;
@@ -105,6 +105,8 @@ kv_request_lock(KvRequestKey *keys, int count, const char *what)
 
 		context.number = sorted[i]->number + 1;
 		context.verb = sorted[i]->verb;
+		if (current)
+			*current = sorted[i]->number;
 		if (LockAcquire(&tag, mode, false, true) != LOCKACQUIRE_NOT_AVAIL)
 			continue;
 		/* who has the lock may be waiting for this transaction's row */

@@ -12,15 +12,10 @@
  */
 #include "postgres.h"
 
-#include "fmgr.h"
-#include "utils/fmgrprotos.h"
-
 #include "base/compat.h"
 #include "base/errors.h"
 #include "operation/operation_json.h"
 #include "operation/operation_read.h"
-
-#define KV_READ_UNIT_BYTES	4096
 
 /* Items of a page until they become one array. */
 typedef struct ItemList
@@ -40,16 +35,6 @@ append_item(ItemList *list, Jsonb *item)
 		list->item = repalloc_huge(list->item, sizeof(Jsonb *) * list->capacity);
 	}
 	list->item[list->count++] = item;
-}
-
-/* Returns the read units for so many bytes: one per started 4 KB and at least one, half if eventually consistent. */
-static Numeric
-read_units(int64 bytes, bool consistent_read)
-{
-	int64		units = Max((bytes + KV_READ_UNIT_BYTES - 1) / KV_READ_UNIT_BYTES, 1);
-	Numeric		tenths = int64_div_fast_to_numeric(consistent_read ? units * 10 : units * 5, 1);
-
-	return DatumGetNumeric(DirectFunctionCall1(numeric_trim_scale, NumericGetDatum(tenths)));
 }
 
 /* Reads one page. */
@@ -78,7 +63,7 @@ kv_operation_page(const KvReadRequest *request, KvPage *page)
 	while (kv_read_next_row(read, &view))
 	{
 		page->scanned_count++;
-		bytes += kv_item_size(&view);
+		bytes += kv_read_count(read, &view);
 		if (kv_read_passes(read, &view))
 		{
 			page->count++;
@@ -92,9 +77,9 @@ kv_operation_page(const KvReadRequest *request, KvPage *page)
 			break;
 		}
 	}
+	kv_read_add_capacity(read, &page->capacity);
 	kv_read_end(read);
 
 	if (!request->count_only)
 		page->items = kv_json_array(list.item, list.count);
-	page->consumed_capacity = read_units(bytes, request->consistent_read);
 }

@@ -18,10 +18,10 @@ kv_operation_put(const KvWriteRequest *request)
 	KvWrite		write;
 
 	kv_write_open(&write, KV_VERB_PUT, request);
+	kv_write_bind(&write, request);
 	kv_item_split(&write.table->key, kv_item_normalize(request->item), &write.item);
 	kv_item_check_size(&write.item);
 	memcpy(write.key, write.item.key, sizeof(write.key));
-	kv_write_bind(&write, request);
 	kv_write_execute_single(&write);
 	return kv_write_answer(&write, request);
 }

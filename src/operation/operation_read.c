@@ -20,6 +20,7 @@
 #include "base/compat.h"
 #include "base/errors.h"
 #include "expression/expression.h"
+#include "operation/operation_capacity.h"
 #include "operation/operation_read.h"
 #include "operation/operation_rows.h"
 
@@ -39,6 +40,13 @@ struct KvRead
 	int			leaf;			/* being read; behind the last: all read */
 	int			leaf_step;		/* from leaf to the segment's next; of a query: to the end */
 	int64		items_left;		/* that may still be returned */
+
+	/* what rows cost */
+	bool		consistent;
+	KvProjection *entry;		/* of a local index that has not all: what it has */
+	bool		fetches;		/* what it has not is read from the table */
+	int64		bytes;			/* of the items or entries read */
+	int64		fetched_halves;	/* capacity for what was fetched */
 };
 
 /* Returns the active snapshot, or raises an error if there is none. */
@@ -91,6 +99,13 @@ bind_projection(KvRead *read, const KvReadRequest *request, KvPlaceholders *plac
 	if (index == NULL || index->projection == KV_PROJECT_ALL)
 		return;
 
+	if (read->local)
+	{
+		read->entry = kv_capacity_index_projection(index, &read->table->key);
+		read->fetches = read->projection ?
+			kv_projection_find_other(read->projection, index->include_name, index->include_count) != NULL :
+			request->all_attributes;
+	}
 	if (read->projection == NULL)
 	{
 		if (read->local && !request->all_attributes)
@@ -104,6 +119,21 @@ bind_projection(KvRead *read, const KvReadRequest *request, KvPlaceholders *plac
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("index \"%s\" does not project attribute \"%s\"", text_to_cstring(request->index), missing),
 				 errhint("Ask for projected attributes only, or read the items from the table by their keys.")));
+}
+
+/* Binds all expressions. */
+static void
+bind_expressions(KvRead *read, const KvReadRequest *request)
+{
+	KvPlaceholders *placeholders = kv_placeholders_create(request->attribute_names, request->attribute_values);
+
+	if (request->key_condition)
+		kv_key_condition_bind(request->key_condition, placeholders, read->schema, &read->range.key);
+	if (request->filter)
+		read->filter = kv_condition_bind(request->key_condition ? KV_EXPRESSION_FILTER : KV_EXPRESSION_SCAN_FILTER,
+										 request->filter, placeholders, read->schema);
+	bind_projection(read, request, placeholders);
+	kv_placeholders_check_used(placeholders);
 }
 
 /* Raises an error unless an optional count is at least one. */
@@ -161,14 +191,12 @@ refuse_start_key(const KvReadRequest *request, const char *detail)
 
 /* Sets the read to one range of one collection. */
 static void
-start_query(KvRead *read, const KvReadRequest *request, KvPlaceholders *placeholders)
+start_query(KvRead *read, const KvReadRequest *request)
 {
 	const KvKeySchema *schema = read->schema;
 	KvCursorRange *range = &read->range;
 
 	range->has_partition_key = true;
-	kv_key_condition_bind(request->key_condition, placeholders, schema, &range->key);
-
 	if (range->has_start)
 	{
 		if (kv_key_compare(schema->attribute[0].type, range->start[0], range->key.partition_key) != 0)
@@ -213,7 +241,6 @@ KvRead *
 kv_read_begin(const KvReadRequest *request)
 {
 	KvRead	   *read = palloc0(sizeof(KvRead));
-	KvPlaceholders *placeholders;
 	Snapshot	snapshot = kv_read_snapshot();
 
 	check_request(request);
@@ -223,23 +250,18 @@ kv_read_begin(const KvReadRequest *request)
 	if (request->index)
 		open_index(read, request);
 
+	bind_expressions(read, request);
 	if (request->exclusive_start_key)
 	{
 		kv_key_from_json(read->schema, request->exclusive_start_key, read->range.start);
 		read->range.has_start = true;
 	}
-
-	placeholders = kv_placeholders_create(request->attribute_names, request->attribute_values);
 	if (request->key_condition)
-		start_query(read, request, placeholders);
+		start_query(read, request);
 	else
 		start_scan(read, request);
-	if (request->filter)
-		read->filter = kv_condition_bind(request->key_condition ? KV_EXPRESSION_FILTER : KV_EXPRESSION_SCAN_FILTER,
-										 request->filter, placeholders, read->schema);
-	bind_projection(read, request, placeholders);
-	kv_placeholders_check_used(placeholders);
 
+	read->consistent = request->consistent_read;
 	read->items_left = request->max_items ? *request->max_items : PG_INT64_MAX;
 	read->row_context = AllocSetContextCreate(CurrentMemoryContext, "key_value read row",
 											  ALLOCSET_DEFAULT_SIZES);
@@ -275,6 +297,64 @@ kv_read_next_row(KvRead *read, KvItemView *view)
 	}
 	MemoryContextSwitchTo(caller);
 	return found;
+}
+
+/* Returns a row of a local index as one of the table. */
+static KvItemView
+base_view(const KvRead *read, const KvItemView *view)
+{
+	KvItemView	base = {&read->table->key};
+
+	for (int i = 0; i < view->schema->count; i++)
+		if (read->local->base_key[i] != KV_NOT_BASE_KEY)
+			base.key[read->local->base_key[i]] = view->key[i];
+	base.rest = view->rest;
+	return base;
+}
+
+/*
+ * Counts the row and returns its size.  Of a local index the entry counts,
+ * and, where it does not have what is asked for, the item as well, each for
+ * itself (Developer Guide, "Local secondary indexes", "Provisioned throughput
+ * considerations").
+ */
+int64
+kv_read_count(KvRead *read, const KvItemView *view)
+{
+	MemoryContext caller;
+	KvItemView	base;
+	int64		size;
+
+	if (read->local == NULL)
+	{
+		size = kv_item_size(view);
+		read->bytes += size;
+		return size;
+	}
+	caller = MemoryContextSwitchTo(read->row_context);
+	base = base_view(read, view);
+	size = kv_item_size(&base);
+	read->bytes += kv_capacity_projected_size(read->entry, &base);
+	if (read->fetches)
+	{
+		KvCapacity	fetched = {0};
+
+		kv_capacity_add_read(&fetched, size, read->consistent, 1);
+		read->fetched_halves += fetched.table;
+	}
+	MemoryContextSwitchTo(caller);
+	return size;
+}
+
+/* Adds what the rows counted cost to read. */
+void
+kv_read_add_capacity(const KvRead *read, KvCapacity *capacity)
+{
+	if (read->index)
+		kv_capacity_add_index_read(capacity, read->index, read->local != NULL, read->bytes, read->consistent);
+	else
+		kv_capacity_add_read(capacity, read->bytes, read->consistent, 1);
+	capacity->table += read->fetched_halves;
 }
 
 /* Tells whether the row passes the filter. */

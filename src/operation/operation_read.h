@@ -11,6 +11,12 @@
 /* Fills the view with the next row, before the filter; false at the end.  The view is good until the next call. */
 extern bool kv_read_next_row(KvRead *read, KvItemView *view);
 
+/* Counts the row and returns its size. */
+extern int64 kv_read_count(KvRead *read, const KvItemView *view);
+
+/* Adds what the rows counted cost to read. */
+extern void kv_read_add_capacity(const KvRead *read, KvCapacity *capacity);
+
 /* Tells whether the row passes the filter. */
 extern bool kv_read_passes(KvRead *read, const KvItemView *view);
 

@@ -25,7 +25,9 @@ typedef struct OpenedTable
 {
 	const char *name;
 	int			length;
-	KvTable    *table;
+	Oid			relid;			/* invalid: not found */
+	KvTable    *table;			/* NULL: not opened yet */
+	KvConsumed *consumed;		/* NULL: not wanted */
 } OpenedTable;
 
 static const char *const kind_names[] = {
@@ -199,30 +201,99 @@ kv_request_check_count(const char *what, int count, int limit)
 				 errdetail("It must have at least 1 and at most %d.", limit)));
 }
 
-/* Returns the table that the name means. */
-KvTable *
-kv_request_table(KvRequestTables *tables, const char *name, int length)
+/* Finds a table by its name. */
+static Oid
+find_relation(const KvRequestTables *tables, const char *name, bool missing_ok)
 {
-	ListCell   *cell;
+	if (tables->caller)
+		return tables->caller->find_table(name, missing_ok);
+	return DatumGetObjectId(DirectFunctionCall1(regclassin, CStringGetDatum(name)));
+}
+
+/* Returns what is known of a name. */
+static OpenedTable *
+look_up(KvRequestTables *tables, const char *name, int length)
+{
 	OpenedTable *opened;
-	Oid			relid;
+	ListCell   *cell;
 
 	foreach(cell, tables->opened)
 	{
 		opened = lfirst(cell);
 		if (opened->length == length && memcmp(opened->name, name, length) == 0)
-			return opened->table;
+			return opened;
 	}
-
-	opened = palloc(sizeof(OpenedTable));
+	opened = palloc0(sizeof(OpenedTable));
 	opened->name = pnstrdup(name, length);
 	opened->length = length;
-	relid = DatumGetObjectId(DirectFunctionCall1(regclassin, CStringGetDatum(opened->name)));
-	if (tables->function)
-		kv_write_check_allowed(tables->function, relid);
-	opened->table = kv_table_open(relid, tables->lockmode);
+	opened->relid = find_relation(tables, opened->name, true);
 	tables->opened = lappend(tables->opened, opened);
+	return opened;
+}
+
+/* Looks for the table that a name means. */
+bool
+kv_request_find_table(KvRequestTables *tables, const char *name, int length)
+{
+	return OidIsValid(look_up(tables, name, length)->relid);
+}
+
+/* Returns the table that the name means. */
+KvTable *
+kv_request_table(KvRequestTables *tables, const char *name, int length)
+{
+	OpenedTable *opened = look_up(tables, name, length);
+
+	if (opened->table)
+		return opened->table;
+	if (!OidIsValid(opened->relid))
+		opened->relid = find_relation(tables, opened->name, false);
+	if (tables->function)
+		kv_write_check_allowed(tables->function, opened->relid);
+	opened->table = kv_table_open(opened->relid, tables->lockmode);
+	if (tables->caller && tables->caller->measured)
+	{
+		opened->consumed = palloc0(sizeof(KvConsumed));
+		opened->consumed->name = opened->name;
+		opened->consumed->table = opened->relid;
+	}
 	return opened->table;
+}
+
+/* Returns where to count what is consumed of a table. */
+KvCapacity *
+kv_request_capacity(const KvRequestTables *tables, const KvTable *table)
+{
+	ListCell   *cell;
+
+	if (tables->caller == NULL || !tables->caller->measured)
+		return NULL;
+	foreach(cell, tables->opened)
+	{
+		OpenedTable *opened = lfirst(cell);
+
+		if (opened->table == table)
+			return &opened->consumed->capacity;
+	}
+	elog(ERROR, "table %u was not opened for the request", table->relid);
+}
+
+/* Gives the caller what was counted. */
+void
+kv_request_give_capacity(const KvRequestTables *tables)
+{
+	ListCell   *cell;
+
+	if (tables->caller == NULL || !tables->caller->measured)
+		return;
+	foreach(cell, tables->opened)
+	{
+		OpenedTable *opened = lfirst(cell);
+
+		/* of two names of one table the first has it all */
+		if (kv_request_capacity(tables, opened->table) == &opened->consumed->capacity)
+			tables->caller->consumed = lappend(tables->caller->consumed, opened->consumed);
+	}
 }
 
 /* Error context callback: says in which part of the request an error is. */

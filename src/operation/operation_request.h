@@ -20,7 +20,7 @@ typedef enum KvMemberKind
 	KV_MEMBER_BOOLEAN,
 	KV_MEMBER_OBJECT,
 	KV_MEMBER_ARRAY,
-	KV_MEMBER_NONE				/* a string that must be NONE: what else it may be is not supported */
+	KV_MEMBER_NONE				/* a string that must be NONE: the rest is for kv.dynamodb */
 } KvMemberKind;
 
 /* A member that an object of a request may have. */
@@ -74,11 +74,25 @@ typedef struct KvRequestTables
 {
 	LOCKMODE	lockmode;
 	const char *function;		/* writes: the caller, for messages; NULL: reads */
+	KvCaller   *caller;			/* NULL: names are read as regclass reads them */
 	List	   *opened;
 } KvRequestTables;
 
-/* Returns the table that the name means, read as regclass reads it; opened as kv_table_open does. */
+/*
+ * Looks for the table that a name means.  False: it is not there, and
+ * kv_request_table will say so; before that the expressions of the request
+ * are to be checked.
+ */
+extern bool kv_request_find_table(KvRequestTables *tables, const char *name, int length);
+
+/* Returns the table that the name means, opened as kv_table_open does. */
 extern KvTable *kv_request_table(KvRequestTables *tables, const char *name, int length);
+
+/* Returns where to count what is consumed of a table that was opened; NULL: it is not wanted. */
+extern KvCapacity *kv_request_capacity(const KvRequestTables *tables, const KvTable *table);
+
+/* Gives the caller, if there is one, what was counted. */
+extern void kv_request_give_capacity(const KvRequestTables *tables);
 
 /* An error in one part of a request says in its context which one. */
 typedef struct KvRequestContext
@@ -138,10 +152,11 @@ extern void kv_request_read_items(const KvRequestKey *keys, int count, KvTakeIte
 
 /*
  * Locks keys, whether their rows are there or not, in one order; what names
- * the parts in messages.  An error releases the locks with all others of the
+ * the parts in messages, current, if not NULL, is set to the number of that
+ * which is being locked.  An error releases the locks with all others of the
  * subtransaction.
  */
-extern void kv_request_lock(KvRequestKey *keys, int count, const char *what);
+extern void kv_request_lock(KvRequestKey *keys, int count, const char *what, int *current);
 
 /* Releases the locks that rows and index entries have taken over from, unless the transaction may keep them. */
 extern void kv_request_unlock(const KvRequestKey *keys, int count);

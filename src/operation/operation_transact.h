@@ -8,6 +8,8 @@
 #include "operation/operation_request.h"
 #include "operation/operation_write.h"
 
+#define KV_TRANSACT_TIMES	2	/* what reading or writing an item costs is paid as often, to prepare and to commit */
+
 /* One action of kv.transact_write_items. */
 typedef struct KvAction
 {
@@ -21,6 +23,7 @@ typedef struct KvAction
 	char	   *error;			/* the row cannot be changed as asked: why; NULL: it can */
 	bool		has_item;		/* put, update: there is something to write */
 	KvItemView	item;			/* .. namely this */
+	KvCapacity *capacity;		/* what it consumes; NULL: not wanted */
 } KvAction;
 
 /* A transaction. */
@@ -31,6 +34,8 @@ typedef struct KvTransaction
 	KvRequestKey *key;			/* their keys, in the order in which rows are locked */
 	Jsonb	   *content;		/* what a token stands for */
 	text	   *token;			/* NULL: none */
+	KvRequestTables tables;
+	int			current;		/* number of the action that is being worked on, from 0; -1: none */
 } KvTransaction;
 
 /* --- operation_transact_write.c --- */
@@ -40,8 +45,11 @@ extern void kv_transact_check_size(int64 bytes);
 
 /* --- operation_transact_request.c --- */
 
-/* Reads and checks the whole request of kv.transact_write_items; token is the function's argument. */
-extern KvTransaction *kv_transact_read(Jsonb *request, text *token);
+/*
+ * Reads and checks the whole request of kv.transact_write_items; token is the
+ * function's argument.  The transaction is all zero but for its caller.
+ */
+extern void kv_transact_read(KvTransaction *transaction, Jsonb *request, text *token);
 
 /* Returns the array of a request: the request itself, or its first member where it is wrapped as in the API. */
 extern JsonbContainer *kv_transact_unwrap(Jsonb *request, const KvMember *members, int count, KvMemberValue *values);

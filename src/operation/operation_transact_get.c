@@ -12,29 +12,9 @@
 #include "base/compat.h"
 #include "base/errors.h"
 #include "expression/expression.h"
+#include "operation/operation_capacity.h"
 #include "operation/operation_json.h"
 #include "operation/operation_transact.h"
-
-/* A transaction of reads. */
-typedef struct Reads
-{
-	KvRequestTables tables;
-	KvRequestContext context;
-	int			count;
-	KvRequestKey key[KV_MAX_TRANSACT_ACTIONS];
-	KvProjection *projection[KV_MAX_TRANSACT_ACTIONS];	/* NULL: the whole item */
-	Jsonb	   *response[KV_MAX_TRANSACT_ACTIONS];
-	int64		bytes;			/* read so far */
-} Reads;
-
-/* Members of the request where it is wrapped as in the API. */
-#define REQUEST_MEMBERS 2
-static const KvMember request_members[REQUEST_MEMBERS] = {
-	{"TransactItems", KV_MEMBER_ARRAY, true},
-	{"ReturnConsumedCapacity", KV_MEMBER_NONE, false}
-};
-
-static const KvMember action_members[] = {{"Get", KV_MEMBER_OBJECT, true}};
 
 /* Members of a read. */
 enum
@@ -52,16 +32,35 @@ static const KvMember get_members[GET_MEMBERS] = {
 	[GET_NAMES] = {"ExpressionAttributeNames", KV_MEMBER_OBJECT, false}
 };
 
-/* Reads one action. */
-static void
-read_action(Reads *reads, const JsonbValue *value)
+/* A transaction of reads. */
+typedef struct Reads
 {
-	KvRequestKey *key = &reads->key[reads->count];
+	KvRequestTables tables;
+	KvRequestContext context;
+	int			count;
+	KvMemberValue member[KV_MAX_TRANSACT_ACTIONS][GET_MEMBERS];
+	KvRequestKey key[KV_MAX_TRANSACT_ACTIONS];
+	const KvTable *table[KV_MAX_TRANSACT_ACTIONS];	/* by number; keys are sorted */
+	KvProjection *projection[KV_MAX_TRANSACT_ACTIONS];	/* NULL: the whole item */
+	Jsonb	   *response[KV_MAX_TRANSACT_ACTIONS];
+	int64		bytes;			/* read so far */
+} Reads;
+
+/* Members of the request where it is wrapped as in the API. */
+#define REQUEST_MEMBERS 2
+static const KvMember request_members[REQUEST_MEMBERS] = {
+	{"TransactItems", KV_MEMBER_ARRAY, true},
+	{"ReturnConsumedCapacity", KV_MEMBER_NONE, false}
+};
+
+static const KvMember action_members[] = {{"Get", KV_MEMBER_OBJECT, true}};
+
+/* Reads the shape of one action. */
+static void
+read_shape(Reads *reads, const JsonbValue *value)
+{
 	JsonbContainer *object = kv_request_object(value);
 	KvMemberValue get;
-	KvMemberValue member[GET_MEMBERS];
-	KvPlaceholders *placeholders;
-	text	   *name;
 
 	if (object == NULL)
 		ereport(ERROR,
@@ -69,19 +68,53 @@ read_action(Reads *reads, const JsonbValue *value)
 				 errmsg("action is not an object")));
 	kv_request_read(object, "action", action_members, 1, &get);
 	reads->context.verb = "Get";
-	kv_request_read(&get.object->root, "Get", get_members, GET_MEMBERS, member);
-	name = member[GET_TABLE].string;
+	kv_request_read(&get.object->root, "Get", get_members, GET_MEMBERS, reads->member[reads->count++]);
+}
+
+/* Raises the error of a projection that is wrong, where a table is not there. */
+static void
+check_expressions(Reads *reads)
+{
+	for (int i = 0; i < reads->count; i++)
+	{
+		KvExpressions expressions = {0};
+
+		expressions.projection = reads->member[i][GET_PROJECTION].string;
+		expressions.names = reads->member[i][GET_NAMES].object;
+		reads->context.number = i + 1;
+		kv_expressions_check(&expressions);
+	}
+}
+
+/* Opens the table of one action and binds the projection. */
+static void
+open_action(Reads *reads, int number)
+{
+	const KvMemberValue *member = reads->member[number];
+	KvRequestKey *key = &reads->key[number];
+	KvPlaceholders *placeholders;
+	text	   *name = member[GET_TABLE].string;
+
+	reads->context.number = number + 1;
 	key->table = kv_request_table(&reads->tables, VARDATA(name), VARSIZE(name) - VARHDRSZ);
 	kv_table_check_rights(key->table, ACL_SELECT);
-	kv_key_from_json(&key->table->key, member[GET_KEY].object, key->key);
-
 	placeholders = kv_placeholders_create(member[GET_NAMES].object, NULL);
 	if (member[GET_PROJECTION].string)
-		reads->projection[reads->count] = kv_projection_bind(member[GET_PROJECTION].string, placeholders,
-															 &key->table->key);
+		reads->projection[number] = kv_projection_bind(member[GET_PROJECTION].string, placeholders, &key->table->key);
 	kv_placeholders_check_used(placeholders);
+}
+
+/* Takes the key of one action. */
+static void
+read_key(Reads *reads, int number)
+{
+	KvRequestKey *key = &reads->key[number];
+
+	reads->context.number = number + 1;
+	kv_key_from_json(&key->table->key, reads->member[number][GET_KEY].object, key->key);
 	key->leaf = kv_table_route(key->table, key->key[0]);
-	key->number = reads->count++;
+	key->number = number;
+	reads->table[number] = key->table;
 }
 
 /* Reads the whole request. */
@@ -91,6 +124,7 @@ read_request(Reads *reads, Jsonb *request)
 	KvMemberValue member[REQUEST_MEMBERS];
 	JsonbContainer *actions = kv_transact_unwrap(request, request_members, REQUEST_MEMBERS, member);
 	KvRequestWalk walk;
+	bool		all_there = true;
 
 	kv_request_check_count("actions", JsonContainerSize(actions), KV_MAX_TRANSACT_ACTIONS);
 	kv_request_walk_start(&walk, actions);
@@ -98,8 +132,21 @@ read_request(Reads *reads, Jsonb *request)
 	{
 		reads->context.number = reads->count + 1;
 		reads->context.verb = NULL;
-		read_action(reads, &walk.value);
+		read_shape(reads, &walk.value);
 	}
+	for (int i = 0; i < reads->count; i++)
+	{
+		text	   *name = reads->member[i][GET_TABLE].string;
+
+		reads->context.number = i + 1;
+		all_there &= kv_request_find_table(&reads->tables, VARDATA(name), VARSIZE(name) - VARHDRSZ);
+	}
+	if (!all_there)
+		check_expressions(reads);
+	for (int i = 0; i < reads->count; i++)
+		open_action(reads, i);
+	for (int i = 0; i < reads->count; i++)
+		read_key(reads, i);
 }
 
 /* Takes an item that was read. */
@@ -108,7 +155,10 @@ take_item(void *argument, int number, const KvItemView *view)
 {
 	Reads	   *reads = argument;
 	KvProjection *projection = reads->projection[number];
+	KvCapacity *capacity = kv_request_capacity(&reads->tables, reads->table[number]);
 
+	if (capacity)
+		kv_capacity_add_read(capacity, view ? kv_item_size(view) : 0, true, KV_TRANSACT_TIMES);
 	if (view == NULL)
 	{
 		reads->response[number] = kv_json_empty_object();
@@ -123,15 +173,17 @@ take_item(void *argument, int number, const KvItemView *view)
 
 /* Reads the items. */
 Jsonb *
-kv_operation_transact_get(Jsonb *request)
+kv_operation_transact_get(Jsonb *request, KvCaller *caller)
 {
 	Reads	   *reads = palloc0(sizeof(Reads));
 
+	reads->tables.caller = caller;
 	reads->tables.lockmode = AccessShareLock;
 	kv_request_context_push(&reads->context, "action");
 	read_request(reads, request);
 	kv_request_context_pop(&reads->context);
 	kv_request_sort(reads->key, reads->count, "actions");
 	kv_request_read_items(reads->key, reads->count, take_item, reads);
+	kv_request_give_capacity(&reads->tables);
 	return kv_json_wrap("Responses", kv_json_array(reads->response, reads->count));
 }

@@ -67,11 +67,18 @@ static const KvMember action_members[VERB_COUNT][UPDATE_MEMBERS] = {
 	[KV_VERB_CHECK] = {COMMON_MEMBERS("Key", true)}
 };
 
+/* An action as it was asked for. */
+typedef struct ActionRequest
+{
+	KvWriteVerb verb;
+	KvMemberValue member[UPDATE_MEMBERS];
+} ActionRequest;
+
 /* A transaction that is being read. */
 typedef struct Reader
 {
 	KvTransaction *transaction;
-	KvRequestTables tables;
+	ActionRequest *request;
 	KvRequestContext context;
 	int64		bytes;			/* of the items put so far */
 } Reader;
@@ -132,62 +139,130 @@ read_verb(const JsonbValue *value, KvWriteVerb *verb)
 	return &given[*verb].object->root;
 }
 
-/* Takes the item or the key of an action, and counts what it adds to the transaction's size. */
-static void
-read_key(Reader *reader, KvWrite *write, Jsonb *given)
+/* Goes to an action. */
+static KvAction *
+go_to_action(Reader *reader, int number)
 {
-	const KvKeySchema *schema = &write->table->key;
-
-	if (write->verb == KV_VERB_PUT)
-	{
-		kv_item_split(schema, kv_item_normalize(given), &write->item);
-		kv_item_check_size(&write->item);
-		memcpy(write->key, write->item.key, sizeof(write->key));
-		reader->bytes += kv_item_size(&write->item);
-	}
-	else
-		kv_key_from_json(schema, given, write->key);
-	kv_transact_check_size(reader->bytes);
+	reader->context.number = number + 1;
+	reader->context.verb = verb_members[reader->request[number].verb].name;
+	return &reader->transaction->action[number];
 }
 
-/* Reads one action. */
+/* Reads the shape of one action. */
 static void
-read_action(Reader *reader, const JsonbValue *value)
+read_shape(Reader *reader, const JsonbValue *value)
 {
-	KvTransaction *transaction = reader->transaction;
-	KvAction   *action = &transaction->action[transaction->count];
-	KvRequestKey *key = &transaction->key[transaction->count];
-	KvMemberValue member[UPDATE_MEMBERS] = {0};
-	KvWriteRequest bound = {0};
-	KvWriteVerb verb;
-	JsonbContainer *object = read_verb(value, &verb);
-	text	   *name;
+	int			number = reader->transaction->count++;
+	ActionRequest *request = &reader->request[number];
+	KvAction   *action = &reader->transaction->action[number];
+	JsonbContainer *object;
 
-	reader->context.verb = verb_members[verb].name;
-	kv_request_read(object, reader->context.verb, action_members[verb],
-					verb == KV_VERB_UPDATE ? UPDATE_MEMBERS : ACTION_MEMBERS, member);
-	name = member[ACTION_TABLE].string;
-	kv_write_start(&action->write, verb,
-				   kv_request_table(&reader->tables, VARDATA(name), VARSIZE(name) - VARHDRSZ),
-				   member[ACTION_CONDITION].string != NULL);
-	action->name = reader->context.verb;
+	reader->context.number = number + 1;
+	reader->context.verb = NULL;
+	object = read_verb(value, &request->verb);
+	action->name = reader->context.verb = verb_members[request->verb].name;
+	kv_request_read(object, action->name, action_members[request->verb],
+					request->verb == KV_VERB_UPDATE ? UPDATE_MEMBERS : ACTION_MEMBERS, request->member);
+	(void) read_return_on_failure(request->member[ACTION_RETURN].string);
+}
+
+/* Raises the error of an expression that is wrong, where a table is not there. */
+static void
+check_expressions(Reader *reader)
+{
+	for (int i = 0; i < reader->transaction->count; i++)
+	{
+		const KvMemberValue *member = reader->request[i].member;
+		KvExpressions expressions = {.condition_kind = KV_EXPRESSION_CONDITION};
+
+		(void) go_to_action(reader, i);
+		expressions.update = member[ACTION_UPDATE].string;
+		expressions.condition = member[ACTION_CONDITION].string;
+		expressions.names = member[ACTION_NAMES].object;
+		expressions.values = member[ACTION_VALUES].object;
+		kv_expressions_check(&expressions);
+	}
+}
+
+/* Opens the table of an action and binds its expressions. */
+static void
+open_action(Reader *reader, int number)
+{
+	KvRequestTables *tables = &reader->transaction->tables;
+	const ActionRequest *request = &reader->request[number];
+	const KvMemberValue *member = request->member;
+	KvAction   *action = go_to_action(reader, number);
+	KvWriteRequest bound = {0};
+	text	   *name = member[ACTION_TABLE].string;
+	KvTable    *table = kv_request_table(tables, VARDATA(name), VARSIZE(name) - VARHDRSZ);
+
+	kv_write_start(&action->write, request->verb, table, member[ACTION_CONDITION].string != NULL);
 	action->write.return_on_failure = read_return_on_failure(member[ACTION_RETURN].string);
-	read_key(reader, &action->write, member[ACTION_KEY].object);
+	if (kv_request_capacity(tables, table))
+		action->capacity = palloc0(sizeof(KvCapacity));
 
 	bound.condition = member[ACTION_CONDITION].string;
 	bound.update = member[ACTION_UPDATE].string;
 	bound.attribute_names = member[ACTION_NAMES].object;
 	bound.attribute_values = member[ACTION_VALUES].object;
 	kv_write_bind(&action->write, &bound);
+}
 
-	action->leaf = kv_table_route(action->write.table, action->write.key[0]);
-	key->table = action->write.table;
+/* Takes the item or the key of an action, and counts what it adds to the transaction's size. */
+static void
+read_key(Reader *reader, int number)
+{
+	KvTransaction *transaction = reader->transaction;
+	Jsonb	   *given = reader->request[number].member[ACTION_KEY].object;
+	KvAction   *action = go_to_action(reader, number);
+	KvWrite    *write = &action->write;
+	KvRequestKey *key = &transaction->key[number];
+
+	if (write->verb == KV_VERB_PUT)
+	{
+		kv_item_split(&write->table->key, kv_item_normalize(given), &write->item);
+		kv_item_check_size(&write->item);
+		memcpy(write->key, write->item.key, sizeof(write->key));
+		reader->bytes += kv_item_size(&write->item);
+	}
+	else
+		kv_key_from_json(&write->table->key, given, write->key);
+	kv_transact_check_size(reader->bytes);
+
+	action->leaf = kv_table_route(write->table, write->key[0]);
+	key->table = write->table;
 	key->leaf = action->leaf;
-	memcpy(key->key, action->write.key, sizeof(key->key));
+	memcpy(key->key, write->key, sizeof(key->key));
 	key->verb = action->name;
-	key->shared = verb == KV_VERB_CHECK;
-	key->keep = action->write.through_policy;
-	key->number = transaction->count++;
+	key->shared = write->verb == KV_VERB_CHECK;
+	key->keep = write->through_policy;
+	key->number = number;
+}
+
+/* Reads all actions: their shape, then expressions and tables, then keys and items. */
+static void
+read_actions(Reader *reader, JsonbContainer *actions)
+{
+	KvTransaction *transaction = reader->transaction;
+	bool		all_there = true;
+	KvRequestWalk walk;
+
+	kv_request_walk_start(&walk, actions);
+	while (kv_request_walk_next(&walk))
+		read_shape(reader, &walk.value);
+	for (int i = 0; i < transaction->count; i++)
+	{
+		text	   *name = reader->request[i].member[ACTION_TABLE].string;
+
+		(void) go_to_action(reader, i);
+		all_there &= kv_request_find_table(&transaction->tables, VARDATA(name), VARSIZE(name) - VARHDRSZ);
+	}
+	if (!all_there)
+		check_expressions(reader);
+	for (int i = 0; i < transaction->count; i++)
+		open_action(reader, i);
+	for (int i = 0; i < transaction->count; i++)
+		read_key(reader, i);
 }
 
 /* Takes the token, which may come as an argument or inside the request. */
@@ -220,15 +295,13 @@ take_content(JsonbContainer *actions, Jsonb *request)
 }
 
 /* Reads and checks the whole request. */
-KvTransaction *
-kv_transact_read(Jsonb *request, text *token)
+void
+kv_transact_read(KvTransaction *transaction, Jsonb *request, text *token)
 {
 	KvMemberValue member[REQUEST_MEMBERS];
 	JsonbContainer *actions = kv_transact_unwrap(request, request_members, REQUEST_MEMBERS, member);
 	int			count = JsonContainerSize(actions);
-	KvTransaction *transaction = palloc0(sizeof(KvTransaction));
 	Reader		reader = {transaction};
-	KvRequestWalk walk;
 
 	kv_request_check_count("actions", count, KV_MAX_TRANSACT_ACTIONS);
 	transaction->token = read_token(token, member[REQUEST_TOKEN].string);
@@ -236,18 +309,12 @@ kv_transact_read(Jsonb *request, text *token)
 		transaction->content = take_content(actions, request);
 	transaction->action = palloc0(sizeof(KvAction) * count);
 	transaction->key = palloc0(sizeof(KvRequestKey) * count);
-	reader.tables.lockmode = RowExclusiveLock;
-	reader.tables.function = "kv.transact_write_items()";
+	transaction->tables.lockmode = RowExclusiveLock;
+	transaction->tables.function = "kv.transact_write_items()";
+	reader.request = palloc0(sizeof(ActionRequest) * count);
 
 	kv_request_context_push(&reader.context, "action");
-	kv_request_walk_start(&walk, actions);
-	while (kv_request_walk_next(&walk))
-	{
-		reader.context.number = transaction->count + 1;
-		reader.context.verb = NULL;
-		read_action(&reader, &walk.value);
-	}
+	read_actions(&reader, actions);
 	kv_request_context_pop(&reader.context);
 	kv_request_sort(transaction->key, count, "actions");
-	return transaction;
 }

@@ -27,12 +27,14 @@
 
 #include "base/compat.h"
 #include "base/errors.h"
+#include "operation/operation_capacity.h"
 #include "operation/operation_json.h"
 #include "operation/operation_transact.h"
 
 /* A pass over the actions: the leaf that is open for writing. */
 typedef struct Pass
 {
+	KvTransaction *transaction;
 	KvRequestContext context;
 	KvTable    *table;
 	int			leaf;
@@ -51,8 +53,9 @@ kv_transact_check_size(int64 bytes)
 
 /* Starts a pass. */
 static void
-begin_pass(Pass *pass)
+begin_pass(Pass *pass, KvTransaction *transaction)
 {
+	pass->transaction = transaction;
 	pass->target = NULL;
 	kv_request_context_push(&pass->context, "action");
 }
@@ -70,6 +73,7 @@ close_leaf(Pass *pass)
 static KvTarget *
 go_to_action(Pass *pass, const KvAction *action, int number)
 {
+	pass->transaction->current = number;
 	pass->context.number = number + 1;
 	pass->context.verb = action->name;
 	if (pass->target && pass->table == action->write.table && pass->leaf == action->leaf)
@@ -86,6 +90,7 @@ static void
 end_pass(Pass *pass)
 {
 	close_leaf(pass);
+	pass->transaction->current = -1;
 	kv_request_context_pop(&pass->context);
 }
 
@@ -131,6 +136,18 @@ make_item(KvAction *action, const KvItemView *old)
 	PG_END_TRY();
 }
 
+/* Counts what an action consumes that has been judged; a check, of which nothing is said, as a write of what is there. */
+static void
+count_action(KvAction *action, const KvItemView *old)
+{
+	const KvItemView *new = action->has_item ? &action->item :
+		action->write.verb == KV_VERB_DELETE ? NULL : old;
+
+	/* it may be judged again */
+	memset(action->capacity, 0, sizeof(KvCapacity));
+	kv_capacity_add_write(action->capacity, action->write.table, old, new, KV_TRANSACT_TIMES);
+}
+
 /* Finds and locks the row of an action, and judges the action on it. */
 static void
 judge(KvAction *action, KvTarget *target)
@@ -162,6 +179,8 @@ judge(KvAction *action, KvTarget *target)
 	}
 	else if (row_change(action) == KV_ROW_REPLACE)
 		make_item(action, old);
+	if (action->capacity)
+		count_action(action, old);
 }
 
 /* Tells whether an action is a reason to cancel. */
@@ -171,18 +190,35 @@ has_failed(const KvAction *action)
 	return action->write.outcome == KV_OUTCOME_CONDITION_FAILED || action->error;
 }
 
-/* Returns the code of an action's reason, as DynamoDB names it. */
+/* Returns the code of an action's reason, as DynamoDB names it; conflicting: the number of the action that another transaction is in the way of, or -1. */
 static const char *
-reason_code(const KvAction *action)
+reason_code(const KvTransaction *transaction, int number, int conflicting)
 {
+	const KvAction *action = &transaction->action[number];
+
+	if (conflicting >= 0)
+		return number == conflicting ? "TransactionConflict" : "None";
 	if (action->error)
 		return "ValidationError";
 	return has_failed(action) ? "ConditionalCheckFailed" : "None";
 }
 
+/* Returns what a reason says, NULL if there is nothing to say. */
+static const char *
+reason_message(const KvTransaction *transaction, int number, int conflicting)
+{
+	const KvAction *action = &transaction->action[number];
+
+	if (conflicting >= 0)
+		return number == conflicting ? "Transaction is ongoing for the item" : NULL;
+	if (action->error)
+		return action->error;
+	return has_failed(action) ? "The conditional request failed" : NULL;
+}
+
 /* Returns the reasons as JSON text, in the order of the actions. */
 static char *
-make_reasons(const KvTransaction *transaction)
+make_reasons(const KvTransaction *transaction, int conflicting)
 {
 	JsonbParseState *state = NULL;
 
@@ -190,13 +226,13 @@ make_reasons(const KvTransaction *transaction)
 	for (int i = 0; i < transaction->count; i++)
 	{
 		const KvAction *action = &transaction->action[i];
+		const char *message = reason_message(transaction, i, conflicting);
 
 		pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
-		kv_json_add_string(&state, "Code", reason_code(action));
-		if (has_failed(action))
-			kv_json_add_string(&state, "Message",
-							   action->error ? action->error : "The conditional request failed");
-		if (has_failed(action) && action->write.returned)
+		kv_json_add_string(&state, "Code", reason_code(transaction, i, conflicting));
+		if (message)
+			kv_json_add_string(&state, "Message", message);
+		if (conflicting < 0 && has_failed(action) && action->write.returned)
 			kv_json_add_jsonb(&state, "Item", action->write.returned);
 		pushJsonbValue(&state, WJB_END_OBJECT, NULL);
 	}
@@ -211,11 +247,11 @@ cancel(const KvTransaction *transaction)
 
 	initStringInfo(&codes);
 	for (int i = 0; i < transaction->count; i++)
-		appendStringInfo(&codes, "%s%s", i > 0 ? ", " : "", reason_code(&transaction->action[i]));
+		appendStringInfo(&codes, "%s%s", i > 0 ? ", " : "", reason_code(transaction, i, -1));
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_TRANSACTION_CANCELED),
 			 errmsg("transaction cancelled: %s", codes.data),
-			 errdetail_internal("%s", make_reasons(transaction))));
+			 errdetail_internal("%s", make_reasons(transaction, -1))));
 }
 
 /* Judges all actions; any that failed cancels the transaction. */
@@ -226,7 +262,7 @@ judge_all(KvTransaction *transaction)
 	bool		failed = false;
 	Pass		pass;
 
-	begin_pass(&pass);
+	begin_pass(&pass, transaction);
 	for (int i = 0; i < transaction->count; i++)
 	{
 		int			number = transaction->key[i].number;
@@ -285,7 +321,7 @@ write_all(KvTransaction *transaction)
 {
 	Pass		pass;
 
-	begin_pass(&pass);
+	begin_pass(&pass, transaction);
 	for (int i = 0; i < transaction->count; i++)
 	{
 		KvAction   *action = &transaction->action[i];
@@ -298,27 +334,65 @@ write_all(KvTransaction *transaction)
 	end_pass(&pass);
 }
 
+/* Gives the caller what the actions consumed. */
+static void
+give_capacity(KvTransaction *transaction)
+{
+	for (int i = 0; i < transaction->count; i++)
+	{
+		const KvAction *action = &transaction->action[i];
+
+		if (action->capacity)
+			kv_capacity_add(kv_request_capacity(&transaction->tables, action->write.table), action->capacity);
+	}
+	kv_request_give_capacity(&transaction->tables);
+}
+
+/*
+ * Counts what a transaction consumes whose token was used for it before: what
+ * it takes to read its items (API reference, TransactWriteItems, Idempotency).
+ */
+static bool
+count_replayed(void *argument, int number, const KvItemView *view)
+{
+	KvTransaction *transaction = argument;
+	KvAction   *action = &transaction->action[number];
+
+	memset(action->capacity, 0, sizeof(KvCapacity));
+	kv_capacity_add_read(action->capacity, view ? kv_item_size(view) : 0, true, KV_TRANSACT_TIMES);
+	return true;
+}
+
 /* Runs a transaction. */
 static void
-run(Jsonb *request, text *token)
+run(KvTransaction *transaction, Jsonb *request, text *token)
 {
-	KvTransaction *transaction = kv_transact_read(request, token);
-
+	kv_transact_read(transaction, request, token);
 	if (transaction->token && !kv_token_claim(transaction->token, transaction->content))
-		return;
-	kv_request_lock(transaction->key, transaction->count, "action");
-	judge_all(transaction);
-	write_all(transaction);
-	kv_request_unlock(transaction->key, transaction->count);
+	{
+		if (transaction->tables.caller)
+			transaction->tables.caller->replayed = true;
+		if (transaction->action[0].capacity)
+			kv_request_read_items(transaction->key, transaction->count, count_replayed, transaction);
+	}
+	else
+	{
+		kv_request_lock(transaction->key, transaction->count, "action", &transaction->current);
+		judge_all(transaction);
+		write_all(transaction);
+		kv_request_unlock(transaction->key, transaction->count);
+	}
+	give_capacity(transaction);
 }
 
 /*
  * Raises KV003 instead of the current error if that says that the transaction
- * and another one stand in each other's way.  The error ends the transaction
+ * and another one stand in each other's way, with the reasons (API reference,
+ * CancellationReason, TransactionConflict).  The error ends the transaction
  * or subtransaction all the same, so nothing has to be undone here.
  */
 static void
-raise_conflict(MemoryContext caller)
+raise_conflict(const KvTransaction *transaction, MemoryContext caller)
 {
 	int			code = geterrcode();
 	ErrorData  *error;
@@ -331,24 +405,28 @@ raise_conflict(MemoryContext caller)
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_TRANSACTION_CONFLICT),
 			 errmsg("transaction conflicts with another one: %s", error->message),
-			 error->detail ? errdetail_internal("%s", error->detail) : 0,
+			 errdetail_internal("%s", make_reasons(transaction, Max(transaction->current, 0))),
+			 error->detail ? errdetail_log("%s", error->detail_log ? error->detail_log : error->detail) : 0,
 			 errhint("Nothing was written; try again."),
 			 error->context ? errcontext("%s", error->context) : 0));
 }
 
 /* Writes the items, all or none. */
 Jsonb *
-kv_operation_transact_write(Jsonb *request, text *token)
+kv_operation_transact_write(Jsonb *request, text *token, KvCaller *caller)
 {
-	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext context = CurrentMemoryContext;
+	KvTransaction *transaction = palloc0(sizeof(KvTransaction));
 
+	transaction->tables.caller = caller;
+	transaction->current = -1;
 	PG_TRY();
 	{
-		run(request, token);
+		run(transaction, request, token);
 	}
 	PG_CATCH();
 	{
-		raise_conflict(caller);
+		raise_conflict(transaction, context);
 		PG_RE_THROW();
 	}
 	PG_END_TRY();

@@ -18,8 +18,8 @@ kv_operation_update(const KvWriteRequest *request)
 	KvWrite		write;
 
 	kv_write_open(&write, KV_VERB_UPDATE, request);
-	kv_key_from_json(&write.table->key, request->key, write.key);
 	kv_write_bind(&write, request);
+	kv_key_from_json(&write.table->key, request->key, write.key);
 	kv_write_execute_single(&write);
 	return kv_write_answer(&write, request);
 }

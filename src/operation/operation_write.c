@@ -21,6 +21,7 @@
 
 #include "base/compat.h"
 #include "base/errors.h"
+#include "operation/operation_capacity.h"
 #include "operation/operation_json.h"
 #include "operation/operation_write.h"
 
@@ -147,7 +148,7 @@ kv_write_open(KvWrite *write, KvWriteVerb verb, const KvWriteRequest *request)
 				   request->condition || return_values != KV_RETURN_NONE);
 	write->return_values = return_values;
 	write->return_on_failure = return_on_failure;
-	write->measured = request->larger_size != NULL;
+	write->capacity = request->capacity;
 }
 
 /* Binds the expressions of the request. */
@@ -186,8 +187,8 @@ static void
 take_returned(KvWrite *write, const KvItemView *old, const KvItemView *new)
 {
 	write->outcome = KV_OUTCOME_DONE;
-	if (write->measured)
-		write->larger_size = Max(old ? kv_item_size(old) : 0, new ? kv_item_size(new) : 0);
+	if (write->capacity)
+		kv_capacity_add_write(write->capacity, write->table, old, new, 1);
 	switch (write->return_values)
 	{
 		case KV_RETURN_NONE:
@@ -362,8 +363,6 @@ make_envelope(const KvWrite *write)
 Jsonb *
 kv_write_answer(const KvWrite *write, const KvWriteRequest *request)
 {
-	if (request->larger_size)
-		*request->larger_size = write->larger_size;
 	if (read_on_condition_failure(request->on_condition_failure))
 		return make_envelope(write);
 	if (write->outcome == KV_OUTCOME_CONDITION_FAILED)

@@ -50,12 +50,11 @@ typedef struct KvWrite
 	const KvCondition *condition;	/* NULL: none */
 	KvReturnValues return_values;
 	bool		return_on_failure;
-	bool		measured;		/* larger_size is wanted */
+	KvCapacity *capacity;		/* NULL: not wanted; else what the write consumes is added */
 
 	/* the answer, in the memory context of kv_write_execute */
 	KvWriteOutcome outcome;
 	Jsonb	   *returned;		/* what return_values or return_on_failure asked for; NULL: nothing */
-	int64		larger_size;	/* of the old and the new item, if measured */
 } KvWrite;
 
 /* --- operation_write.c --- */
