@@ -30,3 +30,8 @@ $(DATA_built): src/install/key_value.sql key_value.control
 
 # Every object is built again when any header changes: the tree is small.
 $(OBJS): $(wildcard src/*/*.h)
+
+# Measures on a server of its own, as ./bootstrap bench does: `make bench`, `make bench QUICK=1`.
+.PHONY: bench
+bench:
+	$(srcdir)/bootstrap bench $(if $(QUICK),--quick)

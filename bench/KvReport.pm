@@ -1,0 +1,167 @@
+# KvReport: the table of results, printed as they come and kept as a file of tab-separated values.
+
+package KvReport;
+
+use strict;
+use warnings;
+
+use IO::Handle;
+use Time::HiRes qw(time);
+
+use KvServer;
+
+my @columns = qw(area measure unit ours theirs ratio least most rounds goal met note);
+my $line = "%-62s %10s %10s  %8s %8s %8s  %-9s %s\n";
+
+# Makes a report that is written to a folder.
+sub new
+{
+	my ($class, $server, $mode, $folder) = @_;
+	my $self = bless { mode => $mode, rows => [], area => '', machine => [ machine($server) ],
+		file => "$folder/" . ($mode->{name} eq 'full' ? 'results' : $mode->{name}) . '.tsv' }, $class;
+
+	print map { "$_->[0]: $_->[1]\n" } @{ $self->{machine} };
+	return $self;
+}
+
+# Adds a row with its samples, pairs of ours and theirs; or a text that says why there are none.
+sub add
+{
+	my ($self, $area, $row, $samples) = @_;
+	my %cell = (area => $area->{area}, measure => $row->{name}, unit => $row->{unit} // $area->{unit} // '1/s', goal => $row->{goal}, met => '-', note => '');
+	my $judge = $row->{judge} // $area->{judge} // 'ratio';
+
+	if (!ref $samples)
+	{
+		@cell{qw(note met rounds)} = ("skipped: $samples", 'skipped', 0);
+	}
+	else
+	{
+		my @ratio = sort { $a <=> $b } map { defined $_->[1] && $_->[1] > 0 ? $_->[0] / $_->[1] : () } @$samples;
+		$cell{ours}   = median(map { $_->[0] } @$samples);
+		$cell{theirs} = median(map { $_->[1] // () } @$samples);
+		$cell{rounds} = @$samples;
+		@cell{qw(ratio least most)} = (median(@ratio), @ratio[ 0, -1 ]) if @ratio;
+		$cell{note} = join '; ', grep { defined } map { $_->[2] } @$samples;
+		my $value = $judge eq 'ours' ? $cell{ours} : $cell{ratio};
+		my ($relation, $bound) = $row->{goal} =~ /^(>=|<=) ([\d.]+)$/ or $row->{goal} eq '' or die "not a goal: $row->{goal}";
+		$cell{met} = ($relation eq '>=' ? $value >= $bound : $value <= $bound) ? 'yes' : 'no' if $row->{goal} ne '' and defined $value;
+	}
+	$cell{goal} .= ' of ours' if $cell{goal} ne '' and $judge eq 'ours';
+	push @{ $self->{rows} }, \%cell;
+	$self->show(\%cell);
+	$self->write;
+	return;
+}
+
+# Prints a row, below the heading of its area if it is the first.
+sub show
+{
+	my ($self, $cell) = @_;
+
+	printf "\n$line", "$cell->{area}, $cell->{unit}", qw(ours theirs ratio least most goal met) if $self->{area} ne $cell->{area};
+	$self->{area} = $cell->{area};
+	printf $line, "  $cell->{measure}", map({ number($cell->{$_}) } qw(ours theirs ratio least most)), $cell->{goal} =~ s/ of ours//r, $cell->{met};
+	print "    $cell->{note}\n" if $cell->{note} ne '';
+	return;
+}
+
+# Prints a line that is no row.
+sub say
+{
+	my ($self, $text) = @_;
+	print "  ($text)\n";
+	return;
+}
+
+# Writes all rows to the file.
+sub write
+{
+	my ($self) = @_;
+	my $text = join '', map { "# $_->[0]: $_->[1]\n" } @{ $self->{machine} };
+
+	$text .= join("\t", @columns) . "\n";
+	foreach my $cell (@{ $self->{rows} })
+	{
+		$text .= join("\t", map { /^(ours|theirs|ratio|least|most)$/ ? number($cell->{$_}) : $cell->{$_} // '' } @columns) . "\n";
+	}
+	KvServer::spew($self->{file}, $text);
+	return;
+}
+
+# Prints what it all comes to.
+sub finish
+{
+	my ($self, $seconds) = @_;
+	my %count;
+
+	$count{ $_->{met} }++ foreach @{ $self->{rows} };
+	printf "\n%d goals met, %d not, %d rows skipped, %d without a goal; %d min %d s; written to %s\n",
+		(map { $count{$_} // 0 } qw(yes no skipped -)), $seconds / 60, $seconds % 60, $self->{file};
+	print map { "not met: $_->{area}: $_->{measure}: " . number($_->{goal} =~ / of ours/ ? $_->{ours} : $_->{ratio}) . ", goal $_->{goal}\n" }
+		grep { $_->{met} eq 'no' } @{ $self->{rows} };
+	return;
+}
+
+# Returns what the results depend on, as pairs of name and value.
+sub machine
+{
+	my ($server) = @_;
+	my ($model) = KvServer::slurp('/proc/cpuinfo') =~ /^model name\s*:\s*(.*)$/m;
+	my ($memory) = KvServer::slurp('/proc/meminfo') =~ /^MemTotal:\s*(\d+)/m;
+	my ($cores) = scalar(() = KvServer::slurp('/proc/cpuinfo') =~ /^processor\s*:/mg);
+	my ($system) = -r '/etc/os-release' ? KvServer::slurp('/etc/os-release') =~ /^PRETTY_NAME="?([^"\n]*)/m : ();
+	my ($version) = $server->sql('SHOW server_version');
+	my $fsync = syncs("$server->{folder}/fsync");
+	my @time = gmtime int time;
+
+	return (
+		[ date    => sprintf '%d-%02d-%02d', $time[5] + 1900, $time[4] + 1, $time[3] ],
+		[ machine => sprintf '%d x %s, %.0f GB, %s', $cores, $model // '?', $memory / 1024 / 1024, $system // '?' ],
+		[ server  => "PostgreSQL $version, shared_buffers " . $server->sql('SHOW shared_buffers') . ", fsync on, the disk does $fsync of 8 kB a second" ]);
+}
+
+# Returns how many writes of a page the disk makes durable in a second.
+sub syncs
+{
+	my ($file) = @_;
+	my $count = 0;
+
+	open my $out, '>', $file or die "$file: $!";
+	my $start = time;
+	while (time - $start < 0.5)
+	{
+		sysseek $out, 0, 0;
+		syswrite $out, 'x' x 8192;
+		$out->sync or die "sync: $!";
+		$count++;
+	}
+	close $out;
+	unlink $file;
+	return int($count / (time - $start));
+}
+
+# Returns a share of the machine's memory as a setting: 1/4 is what PostgreSQL's manual recommends for shared_buffers.
+sub memory_share
+{
+	my ($share) = @_;
+	my ($memory) = KvServer::slurp('/proc/meminfo') =~ /^MemTotal:\s*(\d+)/m;
+	return int($memory / 1024 / $share) . 'MB';
+}
+
+# Returns the median of numbers.
+sub median
+{
+	my @sorted = sort { $a <=> $b } @_;
+	return @sorted ? ($sorted[ $#sorted / 2 ] + $sorted[ @sorted / 2 ]) / 2 : undef;
+}
+
+# Returns a number as people read it.
+sub number
+{
+	my ($number) = @_;
+	return '' unless defined $number;
+	return sprintf $number >= 100 ? '%.0f' : $number >= 10 ? '%.1f' : '%.2f', $number;
+}
+
+1;

@@ -1,0 +1,84 @@
+# KvTables: the sets of tables that are measured, each with the same items in each role.
+#
+# A set has up to three tables: ours (kv.create_table), plain (one heap table
+# with the same primary key) and native (the heap table hash-partitioned by PostgreSQL's own).  A set is
+# made when it is first needed.
+
+package KvTables;
+
+use strict;
+use warnings;
+
+use KvServer;
+
+# Makes the maker; sets are definitions by name, "mode" names the column of their sizes.
+sub new
+{
+	my ($class, $server, $mode, $file, %sets) = @_;
+	return bless { server => $server, mode => $mode, sql => KvServer::slurp($file), sets => \%sets, made => {} }, $class;
+}
+
+# Returns the definition of a set, with items, collections and per of this run.
+sub definition
+{
+	my ($self, $name) = @_;
+	my $set = $self->{sets}{$name} // die "there is no set $name";
+	my $items = ref $set->{items} ? $set->{items}{ $self->{mode} } : $set->{items};
+	my $collections = int($items / $set->{per}) || 1;
+
+	return { partitions => 16, bytes => 200, roles => [qw(ours plain native)], %$set, items => $collections * $set->{per}, collections => $collections };
+}
+
+# Returns the name of the table that plays a role in a set.
+sub name
+{
+	my ($self, $set, $role) = @_;
+	return "${set}_$role";
+}
+
+# Makes sure that a set is there.
+sub need
+{
+	my ($self, $name) = @_;
+
+	return if $self->{made}{$name}++;
+	my $set = $self->definition($name);
+	$self->{server}->sql_at_once(map {
+		[ $self->{sql}, role => $_, table => $self->name($name, $_), map { $_ => $set->{$_} } qw(partitions items collections bytes) ]
+	} @{ $set->{roles} });
+	foreach my $statement (@{ $set->{after} // [] })
+	{
+		my ($role, $sql) = @$statement;
+		my $table = $self->name($name, $role);
+		$self->{server}->sql($sql =~ s/\{table\}/$table/gr);
+	}
+	$self->settle($name);
+	return;
+}
+
+# Drops a set.
+sub drop
+{
+	my ($self, $name) = @_;
+
+	return unless delete $self->{made}{$name};
+	$self->{server}->sql('DROP TABLE ' . join ', ', map { $self->name($name, $_) } @{ $self->definition($name)->{roles} });
+	return;
+}
+
+# Leaves nothing of what was written for a slice to do: vacuums and analyzes all tables of the sets, and checkpoints.
+sub settle
+{
+	my ($self, @sets) = @_;
+	my %seen;
+
+	foreach my $set (grep { defined && !$seen{$_}++ } @sets)
+	{
+		my $names = join ', ', map { $self->name($set, $_) } @{ $self->definition($set)->{roles} };
+		$self->{server}->sql("VACUUM (ANALYZE) $names");
+	}
+	$self->{server}->sql('CHECKPOINT');
+	return;
+}
+
+1;
