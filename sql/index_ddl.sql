@@ -118,6 +118,23 @@ ALTER TABLE index_ddl ENABLE ALWAYS TRIGGER kv_capture;
 SELECT kv.apply_changes() IS NOT NULL AS applied;
 SELECT kv.query('index_ddl', 'a = :a', '{":a": "once more"}', index => 'id_b');
 
+-- .. of one partition, or for some of the writers
+ALTER TABLE index_ddl_p0 DISABLE TRIGGER kv_capture;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT idd('index_ddl', 'id_b');
+SELECT detail FROM kv.indexes WHERE index_name = 'id_b';
+SELECT kv.wait_for_index('index_ddl', 'id_b');
+ALTER TABLE index_ddl_p0 ENABLE REPLICA TRIGGER kv_capture;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT idd('index_ddl', 'id_b');
+ALTER TABLE index_ddl_p0 ENABLE ALWAYS TRIGGER kv_capture;
+ALTER TABLE index_ddl ENABLE TRIGGER kv_capture;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT idd('index_ddl', 'id_b');
+ALTER TABLE index_ddl ENABLE ALWAYS TRIGGER kv_capture;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT kv.query('index_ddl', 'a = :a', '{":a": "once more"}', index => 'id_b');
+
 -- a key of another type, or another key: the index cannot be used, and is right once that is undone
 BEGIN;
 ALTER TABLE index_ddl ALTER COLUMN sk TYPE bytea USING convert_to(sk, 'UTF8');

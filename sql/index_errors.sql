@@ -90,6 +90,28 @@ SELECT ie($$SELECT kv.query('index_errors', 'a = :a AND sk > :n', '{":a": "x", "
 SELECT ie($$SELECT kv.scan('index_errors', index => 'ie_a', consistent_read => true)$$);
 SELECT ie($$SELECT kv.query('index_errors', 'pk = :p', '{":p": "P"}', index => 'ie_l1', exclusive_start_key => '{"pk": "P", "sk": 1}')$$);
 
+-- rows of a table without a check: keys longer than the limits, items that are no objects
+CREATE TABLE index_errors_hand (pk text COLLATE "C", sk text COLLATE "C", item jsonb NOT NULL, PRIMARY KEY (pk, sk)) USING key_value;
+SELECT kv.create_global_index('index_errors_hand', 'ie_h', 'a');
+SELECT kv.create_local_index('index_errors_hand', 'ie_hl', 'a');
+INSERT INTO index_errors_hand VALUES (repeat('p', 70000), '1', '{"a": "long"}'), (repeat('p', 70000), '2', '{"a": "long"}'), ('p', '3', '{"a": "long"}'),
+	('q', '1', '["a"]'), ('q', '2', '"a"'), ('q', '3', 'null'), ('q', '4', '{}');
+SELECT kv.apply_changes() IS NOT NULL;
+SELECT length(pk), sk FROM ie_h WHERE a = 'long' ORDER BY 1, 2;
+-- an index made later is filled by chunks, each behind the last key
+SELECT kv.create_global_index('index_errors_hand', 'ie_h2', 'sk', 'a', projection => 'INCLUDE', include => '{b}');
+SELECT kv.apply_changes() IS NOT NULL;
+SELECT length(pk), sk FROM ie_h2 WHERE sk = '2';
+UPDATE index_errors_hand SET item = CASE WHEN jsonb_typeof(item) = 'object' THEN jsonb '[1]' ELSE '{"a": "now"}' END
+	WHERE pk IN ('p', 'q', repeat('p', 70000));
+SELECT kv.apply_changes() IS NOT NULL;
+SELECT length(pk), sk FROM ie_h WHERE a IN ('long', 'now') ORDER BY 1, 2;
+SELECT kv.query('index_errors_hand', 'pk = :p', '{":p": "q"}', index => 'ie_hl');
+DELETE FROM index_errors_hand WHERE pk IN ('p', 'q', repeat('p', 70000));
+SELECT kv.apply_changes() IS NOT NULL;
+SELECT (SELECT count(*) FROM ie_h WHERE a IN ('long', 'now')) + (SELECT count(*) FROM ie_h2 WHERE sk IN ('1', '2', '3', '4')) AS left_over;
+DROP TABLE index_errors_hand;
+
 -- the rest
 SELECT ie($$SELECT kv.drop_index('index_errors', 'nothing')$$);
 SELECT ie($$SELECT kv.drop_index('index_errors', NULL)$$);

@@ -40,6 +40,15 @@ SELECT pk FROM is_a WHERE a = 'x' FOR UPDATE;
 EXPLAIN (COSTS OFF, ANALYZE) SELECT pk FROM is_a WHERE a = 'x';
 COPY (SELECT pk FROM is_a WHERE a = 'x') TO stdout;
 COPY is_a TO stdout;
+-- nor by a leaf, which COPY reads without a query
+RESET ROLE;
+GRANT SELECT ON is_a_p0, is_a_p1 TO regress_is_stranger;
+SET ROLE regress_is_stranger;
+COPY is_a_p0 TO stdout;
+COPY is_a_p1 TO stdout;
+SELECT pk FROM is_a_p0 WHERE a = 'x';
+RESET ROLE;
+REVOKE SELECT ON is_a_p0, is_a_p1 FROM regress_is_stranger;
 -- a view lends its owner's rights
 RESET ROLE;
 CREATE VIEW is_view AS SELECT pk FROM is_a WHERE a = 'x';
@@ -73,6 +82,11 @@ SET row_security = off;
 SELECT pk FROM is_a WHERE a = 'x';
 RESET row_security;
 RESET ROLE;
+GRANT SELECT ON is_a_p0 TO regress_is_reader;
+SET ROLE regress_is_reader;
+COPY is_a_p0 TO stdout;
+RESET ROLE;
+REVOKE SELECT ON is_a_p0 FROM regress_is_reader;
 ALTER TABLE is_a ENABLE ROW LEVEL SECURITY;
 SET ROLE regress_is_reader;
 SELECT kv.query('index_security', 'a = :a', '{":a": "x"}', index => 'is_a', projection => 'pk');

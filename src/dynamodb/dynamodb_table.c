@@ -457,7 +457,8 @@ list_names(void)
 		return NIL;
 	SPI_connect();
 	if (SPI_execute(psprintf("SELECT t.table_name::pg_catalog.oid FROM kv.tables t "
-							 "JOIN pg_catalog.pg_class c ON c.oid = t.table_name WHERE c.relnamespace = %u", schema),
+							 "JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) t.table_name "
+							 "WHERE c.relnamespace OPERATOR(pg_catalog.=) %u", schema),
 					true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read kv.tables");
 	for (uint64 i = 0; i < SPI_processed; i++)

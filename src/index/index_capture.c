@@ -46,7 +46,7 @@ static bool
 read_key(const KvIndex *index, const KvItemView *item, IndexKey *key)
 {
 	key->present = false;
-	if (item == NULL)
+	if (item == NULL || !JB_ROOT_IS_OBJECT(item->rest))
 		return false;
 	for (int i = 0; i < kv_key_own_count(&index->key); i++)
 		if (index->base_key[i] == KV_NOT_BASE_KEY &&
@@ -83,6 +83,13 @@ same_value(const JsonbValue *a, const JsonbValue *b)
 	}
 }
 
+/* Finds an attribute; NULL if it is not there, or the rest is no object, which SQL can write. */
+static const JsonbValue *
+find_attribute(Jsonb *rest, const char *name, int length, JsonbValue *value)
+{
+	return JB_ROOT_IS_OBJECT(rest) ? getKeyJsonValueFromContainer(&rest->root, name, length, value) : NULL;
+}
+
 /* Tells whether an attribute is the same in two items. */
 static bool
 same_attribute(const char *name, int length, const KvItemView *old, const KvItemView *new)
@@ -90,8 +97,8 @@ same_attribute(const char *name, int length, const KvItemView *old, const KvItem
 	JsonbValue	old_value;
 	JsonbValue	new_value;
 
-	return same_value(getKeyJsonValueFromContainer(&old->rest->root, name, length, &old_value),
-					  getKeyJsonValueFromContainer(&new->rest->root, name, length, &new_value));
+	return same_value(find_attribute(old->rest, name, length, &old_value),
+					  find_attribute(new->rest, name, length, &new_value));
 }
 
 /*

@@ -6,49 +6,69 @@
  * indexes before the change, as far as they changed.  The item itself is not
  * copied: apply reads it when it comes to it.
  *
- *		key of the item: each value as length (2 bytes) and bytes
+ *		key of the item: each value as length and bytes
  *		then for each old key: the index's OID (4 bytes), the number of values
  *		(1 byte), each value as length and bytes
  *
  * Only those values of an index key are here that are not keys of the base
- * table.  The bytes of a value are those behind its varlena header.
+ * table.  The bytes of a value are those behind its varlena header.  Its
+ * length is one byte, or LONG_VALUE and four more: a key that compresses well
+ * can have any length where a table has no check.
  */
 #include "postgres.h"
 
 #include "base/errors.h"
 #include "index/index_internal.h"
 
+/* The first byte of a length of so much or more. */
+#define LONG_VALUE 255
+
 /* Appends a value. */
 static void
 append_value(StringInfo record, Datum value)
 {
 	struct varlena *packed = PG_DETOAST_DATUM_PACKED(value);
-	uint16		length = VARSIZE_ANY_EXHDR(packed);
+	uint32		length = VARSIZE_ANY_EXHDR(packed);
 
-	appendBinaryStringInfo(record, (char *) &length, sizeof(length));
+	appendStringInfoCharMacro(record, (char) Min(length, LONG_VALUE));
+	if (length >= LONG_VALUE)
+		appendBinaryStringInfo(record, (char *) &length, sizeof(length));
 	appendBinaryStringInfo(record, VARDATA_ANY(packed), length);
 }
 
-/* Returns the length of a value in a record. */
-static uint16
-value_length(const char *record)
+/* Reads the length of the value at the offset, and moves the offset to its bytes. */
+static uint32
+read_length(const char *record, int *offset)
 {
-	uint16		length;
+	uint32		length = (uint8) record[(*offset)++];
 
-	memcpy(&length, record, sizeof(length));
+	if (length == LONG_VALUE)
+	{
+		memcpy(&length, record + *offset, sizeof(length));
+		*offset += sizeof(length);
+	}
 	return length;
+}
+
+/* Moves the offset behind a value. */
+static void
+skip_value(const char *record, int *offset)
+{
+	uint32		length = read_length(record, offset);
+
+	*offset += length;
 }
 
 /* Reads a value and moves the offset behind it. */
 static Datum
 read_value(const char *record, int *offset)
 {
-	uint16		length = value_length(record + *offset);
+	uint32		length = read_length(record, offset);
 	struct varlena *value = palloc(VARHDRSZ + length);
 
 	SET_VARSIZE(value, VARHDRSZ + length);
-	memcpy(VARDATA(value), record + *offset + sizeof(uint16), length);
-	*offset += sizeof(uint16) + length;
+	memcpy(VARDATA(value), record + *offset, length);
+	*offset += length;
 	return PointerGetDatum(value);
 }
 
@@ -83,7 +103,7 @@ kv_change_key_length(const KvKeySchema *base, const char *record)
 	int			offset = 0;
 
 	for (int i = 0; i < base->count; i++)
-		offset += sizeof(uint16) + value_length(record + offset);
+		skip_value(record, &offset);
 	return offset;
 }
 
@@ -111,7 +131,7 @@ kv_change_next_old(const char *record, int length, int *offset, Oid *index, int 
 	count = (uint8) record[*offset];
 	*offset += sizeof(uint8);
 	for (int i = 0; i < count; i++)
-		*offset += sizeof(uint16) + value_length(record + *offset);
+		skip_value(record, offset);
 	return true;
 }
 

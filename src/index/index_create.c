@@ -428,19 +428,24 @@ create_capture(const KvNewIndex *new)
 	}
 }
 
+/* The role that aclexplode() names, as GRANT takes it. */
+#define GRANTEE \
+	"CASE WHEN a.grantee OPERATOR(pg_catalog.=) 0 THEN 'PUBLIC' ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END"
+
 /* Gives those who may read the whole table the right to read the index, and nobody else. */
 static void
 copy_rights(const KvNewIndex *new, Oid index)
 {
+	/* operators are qualified lest the search path put others in their place */
 	static const char *const query =
-	"SELECT pg_catalog.format('REVOKE ALL ON %%s FROM %%s', %1$s::pg_catalog.regclass, "
-	" CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END) "
-	"FROM pg_catalog.pg_class c, pg_catalog.aclexplode(c.relacl) a WHERE c.oid = %1$s AND a.grantee <> c.relowner "
-	"UNION ALL "
-	"SELECT pg_catalog.format('GRANT SELECT ON %%s TO %%s', %1$s::pg_catalog.regclass, "
-	" CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END) "
+	"SELECT pg_catalog.format('REVOKE ALL ON %%s FROM %%s', c.oid::pg_catalog.regclass, " GRANTEE ") "
 	"FROM pg_catalog.pg_class c, pg_catalog.aclexplode(c.relacl) a "
-	"WHERE c.oid = %2$s AND a.privilege_type = 'SELECT' AND a.grantee <> c.relowner";
+	"WHERE c.oid OPERATOR(pg_catalog.=) %1$s AND a.grantee OPERATOR(pg_catalog.<>) c.relowner "
+	"UNION ALL "
+	"SELECT pg_catalog.format('GRANT SELECT ON %%s TO %%s', %1$s::pg_catalog.regclass, " GRANTEE ") "
+	"FROM pg_catalog.pg_class c, pg_catalog.aclexplode(c.relacl) a "
+	"WHERE c.oid OPERATOR(pg_catalog.=) %2$s AND a.privilege_type OPERATOR(pg_catalog.=) 'SELECT' "
+	"AND a.grantee OPERATOR(pg_catalog.<>) c.relowner";
 	char	  **commands;
 	uint64		count;
 

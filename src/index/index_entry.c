@@ -112,6 +112,8 @@ kv_entry_make(const KvTable *index, const KvItemView *item, KvIndexEntry *entry)
 {
 	const KvIndex *definition = index->index;
 
+	if (!JB_ROOT_IS_OBJECT(item->rest))
+		return false;
 	for (int i = 0; i < kv_key_own_count(&definition->key); i++)
 		if (definition->base_key[i] == KV_NOT_BASE_KEY &&
 			!kv_key_from_rest_if_valid(&definition->key.attribute[i], i, item->rest, &entry->key[i]))

@@ -16,12 +16,15 @@
 #include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/objectaccess.h"
+#include "catalog/partition.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_trigger.h"
 #include "commands/tablecmds.h"
 #include "nodes/parsenodes.h"
 #include "tcop/utility.h"
 #include "utils/fmgroids.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -105,7 +108,14 @@ follow_trigger(Oid trigger)
 	scan = systable_beginscan(triggers, TriggerOidIndexId, true, NULL, 1, &key);
 	tuple = systable_getnext(scan);
 	if (HeapTupleIsValid(tuple) && kv_table_is_capture(((Form_pg_trigger) GETSTRUCT(tuple))->tgfoid))
-		kv_index_note_doubt(((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid);
+	{
+		Oid			relid = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
+
+		kv_index_note_doubt(relid);
+		/* what is known of a table tells whether all of its partitions are captured */
+		if (get_rel_relispartition(relid))
+			CacheInvalidateRelcacheByRelid(get_partition_parent(relid, true));
+	}
 	systable_endscan(scan);
 	table_close(triggers, AccessShareLock);
 }

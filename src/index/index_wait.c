@@ -43,12 +43,23 @@ has_pending(Oid base, const KvDone *wanted)
 	scan = kv_log_begin(snapshot, &progress.before, wanted, progress.in_batch ? &progress.position : NULL);
 	while (!pending && kv_log_next(scan, &record, &position))
 	{
-		pending = record.base_relid == base;
+		/* the own transaction's are not committed, so not waited for */
+		pending = record.base_relid == base &&
+			!FullTransactionIdEquals(position.xid, GetTopFullTransactionIdIfAny());
 		pfree(record.record);
 	}
 	kv_log_end(scan);
 	UnregisterSnapshot(snapshot);
 	return pending || kv_retry_has_kept(base);
+}
+
+/* Tells whether no worker can make the index ready before somebody mends what its detail says. */
+static bool
+is_hopeless(const KvTable *table)
+{
+	const KvTable *base = kv_table_lookup(table->index->base_relid);
+
+	return !table->usable || table->index->foreign_owner || base == NULL || !base->captured;
 }
 
 /* Tells whether the index can be read and has all that was committed by then; context is for this. */
@@ -66,7 +77,11 @@ is_there(Oid index, Oid base, const KvDone *wanted, MemoryContext context)
 				(errcode(ERRCODE_KV_NOT_A_TABLE),
 				 errmsg("the index was dropped meanwhile")));
 	if (table->index->not_ready != NULL)
+	{
+		if (is_hopeless(table))
+			kv_table_check_ready(table);
 		return false;
+	}
 	caller = MemoryContextSwitchTo(context);
 	result = !has_pending(base, wanted);
 	MemoryContextSwitchTo(caller);
@@ -106,7 +121,7 @@ kv_index_wait(Oid table, text *name, int64 timeout)
 	kv_table_check_rights(base, ACL_SELECT);
 	if (kv_table_find_index(base, name, &global))
 		return true;			/* a local index is never behind */
-	(void) kv_table_open_index(global, AccessShareLock);
+	/* the index is not locked: a worker has to lock out its users before it is filled anew */
 	kv_done_from_snapshot(GetLatestSnapshot(), &wanted);
 
 	context = AllocSetContextCreate(CurrentMemoryContext, "key_value wait", ALLOCSET_DEFAULT_SIZES);

@@ -166,14 +166,22 @@ is_valid_key(const KvKeyAttribute *attribute, int position, const JsonbValue *va
 	return false;
 }
 
+/* Finds an attribute of an item's rest; false if it is not there, or the rest is no object, which SQL can write. */
+static bool
+find_in_rest(const KvKeyAttribute *attribute, const Jsonb *rest, JsonbValue *value)
+{
+	return JB_ROOT_IS_OBJECT(rest) &&
+		getKeyJsonValueFromContainer((JsonbContainer *) &rest->root, attribute->name, attribute->name_length,
+									 value) != NULL;
+}
+
 /* Takes an attribute of the item's rest as a key value of an index; false if it is not there. */
 bool
 kv_key_from_rest(const KvKeyAttribute *attribute, int position, const Jsonb *rest, Datum *key)
 {
 	JsonbValue	value;
 
-	if (getKeyJsonValueFromContainer((JsonbContainer *) &rest->root, attribute->name, attribute->name_length,
-									 &value) == NULL)
+	if (!find_in_rest(attribute, rest, &value))
 		return false;
 	*key = kv_key_from_value(attribute, position, &value);
 	return true;
@@ -185,9 +193,7 @@ kv_key_from_rest_if_valid(const KvKeyAttribute *attribute, int position, const J
 {
 	JsonbValue	value;
 
-	if (getKeyJsonValueFromContainer((JsonbContainer *) &rest->root, attribute->name, attribute->name_length,
-									 &value) == NULL ||
-		!is_valid_key(attribute, position, &value))
+	if (!find_in_rest(attribute, rest, &value) || !is_valid_key(attribute, position, &value))
 		return false;
 	*key = kv_key_from_value(attribute, position, &value);
 	return true;

@@ -188,7 +188,8 @@ copied_columns(const CopyStmt *copy, Relation relation)
  * Prepares COPY TO of a key-value table; returns the command to run, and
  * whether its query may scan.
  *
- * Core copies a partitioned table only as a query, and tells people to write
+ * A leaf of an index is read without a query, so who may read it is asked
+ * here.  Core copies a partitioned table only as a query, and tells people to write
  * one, which the guard would refuse.
  */
 static PlannedStmt *
@@ -196,15 +197,19 @@ prepare_copy(PlannedStmt *pstmt, bool *may_scan)
 {
 	CopyStmt   *copy = (CopyStmt *) pstmt->utilityStmt;
 	Relation	relation;
+	const KvTable *table;
 
 	if (copy->is_from || copy->relation == NULL)
 		return pstmt;
 	relation = table_openrv_extended(copy->relation, AccessShareLock, true);
 	if (relation == NULL)
 		return pstmt;
-	if (kv_table_lookup(RelationGetRelid(relation)) != NULL)
+	table = kv_table_lookup(RelationGetRelid(relation));
+	if (table != NULL)
 	{
 		*may_scan = true;
+		if (table->index != NULL)
+			kv_table_check_base_rights(table, GetUserId());
 		if (relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
 		{
 			SelectStmt *select = makeNode(SelectStmt);

@@ -18,6 +18,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation_d.h"
 #include "catalog/pg_index.h"
+#include "catalog/pg_partitioned_table.h"
 #include "catalog/pg_type_d.h"
 #include "commands/defrem.h"
 #include "partitioning/partbounds.h"
@@ -72,14 +73,36 @@ has_our_access_method(Relation relation)
 	return name != NULL && strcmp(name, KV_ACCESS_METHOD) == 0;
 }
 
-/* Tells whether the relation is partitioned by hash with an operator class of ours. */
+/* Tells whether a relation is partitioned by an expression. */
+static bool
+has_partition_expression(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(PARTRELID, ObjectIdGetDatum(relid));
+	bool		found;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	found = !heap_attisnull(tuple, Anum_pg_partitioned_table_partexprs, NULL);
+	ReleaseSysCache(tuple);
+	return found;
+}
+
+/*
+ * Tells whether the relation is partitioned by hash with an operator class of ours.
+ *
+ * A table that is partitioned by an expression is none of ours, and its
+ * partition key is not even asked for: the relation cache would run the
+ * constant parts of the expression, functions of the table's owner, as the
+ * current user, who may be a worker.
+ */
 static bool
 has_our_partitioning(Relation relation)
 {
 	PartitionKey key;
 	int			i;
 
-	if (relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+	if (relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE ||
+		has_partition_expression(RelationGetRelid(relation)))
 		return false;
 
 	key = RelationGetPartitionKey(relation);
@@ -222,8 +245,6 @@ check_partitioning(KvTable *table, Relation relation)
 	if (key->partnatts != 1)
 		kv_table_mark_unusable(table, "It is partitioned by %d columns, not by the partition key alone.",
 					  key->partnatts);
-	else if (key->partattrs[0] == 0)
-		kv_table_mark_unusable(table, "It is partitioned by an expression, not by the partition key.");
 	else if (table->key.count > 0 && key->partattrs[0] != table->key_attno[0])
 		kv_table_mark_unusable(table, "It is partitioned by column \"%s\", which is not the first of its primary key.",
 					  NameStr(TupleDescAttr(RelationGetDescr(relation), key->partattrs[0] - 1)->attname));
@@ -330,7 +351,7 @@ build_in_context(Relation relation, MemoryContext context)
 		kv_table_read_index(table, relation);
 	else if (table->usable && !table->is_leaf)
 	{
-		kv_table_find_global_indexes(table, relation);
+		kv_table_find_global_indexes(table);
 		kv_table_find_local_indexes(table, relation);
 	}
 	private_data->leaf = palloc0(sizeof(KvCachedLeaf *) * Max(table->leaf_count, 1));

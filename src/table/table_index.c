@@ -283,7 +283,7 @@ judge(KvTable *table, KvIndex *index, const KvTable *base)
 	if (index->foreign_owner)
 		index->not_ready = psprintf("It has another owner than table \"%s\".", get_rel_name(base->relid));
 	else if (!base->captured)
-		index->not_ready = psprintf("Changes of table \"%s\" are not captured: its trigger is disabled or gone.",
+		index->not_ready = psprintf("Changes of table \"%s\" are not captured: its trigger is not enabled always, or gone.",
 									get_rel_name(base->relid));
 	else if (index->state != KV_INDEX_ACTIVE)
 		index->not_ready = index->state == KV_INDEX_BACKFILLING ?
@@ -364,6 +364,36 @@ is_definition_from(Oid trigger_oid, Oid base_relid, Relation triggers, Oid *inde
 	return result;
 }
 
+/*
+ * Returns the function of the trigger of a relation that captures all changes
+ * of its rows, whoever makes them; InvalidOid if there is none.
+ *
+ * A partition has a trigger of its own, which can be disabled by itself.
+ */
+static Oid
+find_capture(Oid relid, Relation triggers)
+{
+	static const int16 wanted = TRIGGER_TYPE_ROW | TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	Oid			function = InvalidOid;
+
+	ScanKeyInit(&key, Anum_pg_trigger_tgrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+	scan = systable_beginscan(triggers, TriggerRelidNameIndexId, true, NULL, 1, &key);
+	while (!OidIsValid(function) && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(tuple);
+
+		if (form->tgenabled == TRIGGER_FIRES_ALWAYS && (form->tgtype & wanted) == wanted &&
+			form->tgattr.dim1 == 0 && heap_attisnull(tuple, Anum_pg_trigger_tgqual, NULL) &&
+			kv_table_is_capture(form->tgfoid))
+			function = form->tgfoid;
+	}
+	systable_endscan(scan);
+	return function;
+}
+
 /* Orders OIDs. */
 static int
 compare_oids(const void *a, const void *b)
@@ -382,7 +412,7 @@ compare_oids(const void *a, const void *b)
  * which begins with that.
  */
 void
-kv_table_find_global_indexes(KvTable *table, Relation relation)
+kv_table_find_global_indexes(KvTable *table)
 {
 	Relation	depends = table_open(DependRelationId, AccessShareLock);
 	Relation	triggers = table_open(TriggerRelationId, AccessShareLock);
@@ -390,19 +420,12 @@ kv_table_find_global_indexes(KvTable *table, Relation relation)
 	SysScanDesc scan;
 	HeapTuple	tuple;
 	int			capacity = KV_MAX_GLOBAL_INDEXES;
-	const TriggerDesc *own = CopyTriggerDesc(relation->trigdesc);
 
-	for (int i = 0; own != NULL && i < own->numtriggers; i++)
-	{
-		const Trigger *trigger = &own->triggers[i];
-
-		if (trigger->tgenabled != TRIGGER_DISABLED && TRIGGER_FOR_ROW(trigger->tgtype) &&
-			kv_table_is_capture(trigger->tgfoid))
-		{
-			table->captured = true;
-			table->capture_function = trigger->tgfoid;
-		}
-	}
+	table->capture_function = find_capture(table->relid, triggers);
+	table->captured = OidIsValid(table->capture_function);
+	for (int i = 0; table->captured && i < table->leaf_count; i++)
+		if (table->leaf_relid[i] != table->relid)
+			table->captured = find_capture(table->leaf_relid[i], triggers) == table->capture_function;
 
 	table->global_relid = palloc(sizeof(Oid) * capacity);
 	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber, F_OIDEQ,

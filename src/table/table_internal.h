@@ -88,7 +88,7 @@ extern KvCachedLeaf *kv_table_build_leaf(const KvTable *table, Oid leaf_relid);
 extern Datum kv_table_index_trigger(PG_FUNCTION_ARGS);
 extern bool kv_table_is_index(Relation relation);
 extern void kv_table_read_index(KvTable *table, Relation relation);
-extern void kv_table_find_global_indexes(KvTable *table, Relation relation);
+extern void kv_table_find_global_indexes(KvTable *table);
 extern void kv_table_find_local_indexes(KvTable *table, Relation relation);
 
 /* --- table_name.c --- */

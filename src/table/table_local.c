@@ -24,6 +24,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
+#include "utils/syscache.h"
 
 #include "table/table_internal.h"
 
@@ -109,10 +110,10 @@ read_include(const Const *value, KvIndex *index)
 
 /* Reads the predicate, which carries the projection. */
 static bool
-read_predicate(const List *predicate, const KvTable *table, KvIndex *index)
+read_predicate(const Node *predicate, const KvTable *table, KvIndex *index)
 {
-	const FuncExpr *call = list_length(predicate) == 1 ? linitial(predicate) : NULL;
-	const char *function = kv_function((const Node *) call);
+	const FuncExpr *call = (const FuncExpr *) predicate;
+	const char *function = kv_function(predicate);
 	char	   *projection;
 	char	   *name;
 
@@ -135,12 +136,29 @@ read_predicate(const List *predicate, const KvTable *table, KvIndex *index)
 	return read_include(lfourth(call->args), index);
 }
 
+/*
+ * Returns an expression of an index as it is stored, a list or a predicate;
+ * NULL if it has none.
+ *
+ * The relation cache's functions for it run the constant parts of what they
+ * return, functions of the table's owner, as the current user, who may be a
+ * worker.
+ */
+static Node *
+stored_expression(Relation btree, AttrNumber attno)
+{
+	bool		isnull;
+	Datum		value = SysCacheGetAttr(INDEXRELID, btree->rd_indextuple, attno, &isnull);
+
+	return isnull ? NULL : stringToNode(TextDatumGetCString(value));
+}
+
 /* Fills the definition of a local index; false if the btree is none. */
 static bool
 read_local_index(Relation btree, const KvTable *table, KvIndex *index)
 {
 	Form_pg_index form = btree->rd_index;
-	List	   *expressions = RelationGetIndexExpressions(btree);
+	List	   *expressions = (List *) stored_expression(btree, Anum_pg_index_indexprs);
 
 	memset(index, 0, sizeof(KvIndex));
 	if (!form->indisvalid || form->indnkeyatts != 3 || list_length(expressions) != 1 ||
@@ -164,7 +182,7 @@ read_local_index(Relation btree, const KvTable *table, KvIndex *index)
 		return false;
 	if (btree->rd_indcollation[1] != kv_key_sql_collation(index->key.attribute[1].type))
 		return false;
-	return read_predicate(RelationGetIndexPredicate(btree), table, index);
+	return read_predicate(stored_expression(btree, Anum_pg_index_indpred), table, index);
 }
 
 /* Finds the local indexes of a table. */
