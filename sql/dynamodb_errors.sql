@@ -98,7 +98,6 @@ SELECT pg_temp.refusal('CreateTable', '{"TableName": "new", "KeySchema": [{"Attr
 SELECT pg_temp.refusal('CreateTable', '{"TableName": "new", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "AttributeDefinitions": [{"AttributeName": "b", "AttributeType": "S"}]}');
 SELECT pg_temp.refusal('CreateTable', '{"TableName": "new", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "AttributeDefinitions": [{"AttributeName": "a", "AttributeType": "S"}, {"AttributeName": "b", "AttributeType": "S"}]}');
 SELECT pg_temp.refusal('CreateTable', '{"TableName": "new", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "AttributeDefinitions": [{"AttributeName": "a", "AttributeType": "SS"}]}');
-SELECT pg_temp.refusal('CreateTable', '{"TableName": "new", "KeySchema": [{"AttributeName": "item", "KeyType": "HASH"}], "AttributeDefinitions": [{"AttributeName": "item", "AttributeType": "S"}]}');
 SELECT pg_temp.refusal('CreateTable', '{"TableName": "new", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "AttributeDefinitions": [{"AttributeName": "a", "AttributeType": "S"}],
 	"StreamSpecification": {"StreamEnabled": true, "StreamViewType": "NEW_IMAGE"}}');
 SELECT pg_temp.refusal('CreateTable', '{"TableName": "new", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "AttributeDefinitions": [{"AttributeName": "a", "AttributeType": "S"}],

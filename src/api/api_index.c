@@ -47,7 +47,7 @@ attribute_of_item(FunctionCallInfo fcinfo, KvKeyType type)
 	text	   *name = PG_GETARG_TEXT_PP(1);
 	Datum		key;
 
-	kv_table_check_identifier("attribute name", VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name));
+	kv_table_check_attribute_name("attribute name", VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name));
 	attribute.type = type;
 	attribute.name_length = VARSIZE_ANY_EXHDR(name);
 	memcpy(attribute.name, VARDATA_ANY(name), attribute.name_length);

@@ -16,8 +16,6 @@
  */
 #include "postgres.h"
 
-#include <xxhash.h>
-
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
@@ -34,7 +32,6 @@
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 #define MIN_NAME_LENGTH 3		/* of what is created; PostgreSQL's own may be shorter */
 #define MAX_NAME_LENGTH 255
-#define HASH_DIGITS 16
 
 /* How comments begin; tags of a table follow its name. */
 #define TABLE_COMMENT "DynamoDB table "
@@ -68,16 +65,11 @@ check_name(const char *what, text *name, int shortest)
 	return value;
 }
 
-/* Returns a name that PostgreSQL can hold. */
+/* Returns the name of the relation that is to have a name of DynamoDB's. */
 static char *
 derive_name(const char *name)
 {
-	int			length = strlen(name);
-
-	if (length < NAMEDATALEN)
-		return pstrdup(name);
-	return psprintf("%.*s~" "%016" INT64_MODIFIER "x", NAMEDATALEN - 1 - HASH_DIGITS - 1, name,
-					(uint64) XXH3_64bits(name, length));
+	return strlen(name) < NAMEDATALEN ? pstrdup(name) : kv_table_derive_name(name);
 }
 
 /* Returns the table name that an ARN ends in, or the name itself. */

@@ -313,9 +313,9 @@ append_columns(const KvNewIndex *new, StringInfo columns, StringInfo names)
 	{
 		const KvKeyAttribute *attribute = &new->key.attribute[i];
 
-		appendStringInfo(columns, "%s %s NOT NULL, ", quote_identifier(attribute->name),
+		appendStringInfo(columns, "%s %s NOT NULL, ", quote_identifier(kv_table_column_name(attribute->name)),
 						 kv_table_key_column_type(attribute->type));
-		appendStringInfo(names, "%s%s", i == 0 ? "" : ", ", quote_identifier(attribute->name));
+		appendStringInfo(names, "%s%s", i == 0 ? "" : ", ", quote_identifier(kv_table_column_name(attribute->name)));
 		appendStringInfoChar(&origin, new->base_key[i] == KV_NOT_BASE_KEY ? 'a' : '0' + new->base_key[i]);
 		if (new->base_key[i] != KV_NOT_BASE_KEY)
 			found |= 1 << new->base_key[i];
@@ -327,9 +327,9 @@ append_columns(const KvNewIndex *new, StringInfo columns, StringInfo names)
 
 		if (found & (1 << i))
 			continue;
-		appendStringInfo(columns, "%s %s NOT NULL, ", quote_identifier(attribute->name),
+		appendStringInfo(columns, "%s %s NOT NULL, ", quote_identifier(kv_table_column_name(attribute->name)),
 						 kv_table_key_column_type(attribute->type));
-		appendStringInfo(names, ", %s", quote_identifier(attribute->name));
+		appendStringInfo(names, ", %s", quote_identifier(kv_table_column_name(attribute->name)));
 		appendStringInfoChar(&origin, '0' + i);
 	}
 	return origin.data;
@@ -375,6 +375,21 @@ create_definition(const KvNewIndex *new, const char *origin)
 	kv_create_run(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER kv_guard", new->qualified_name));
 }
 
+/* Notes the names of key attributes where columns cannot have them. */
+static void
+note_attributes(const KvNewIndex *new)
+{
+	for (int i = 0; i < new->key.count + new->base->key.count; i++)
+	{
+		const KvKeyAttribute *attribute = i < new->key.count ? &new->key.attribute[i] :
+			&new->base->key.attribute[i - new->key.count];
+		char	   *note = kv_table_note_attribute_command(new->qualified_name, attribute->name);
+
+		if (note)
+			kv_create_run(note);
+	}
+}
+
 /* Creates the index table. */
 static void
 create_index_table(const KvNewIndex *new)
@@ -389,8 +404,9 @@ create_index_table(const KvNewIndex *new)
 	kv_create_run(psprintf("CREATE TABLE %s (%sitem pg_catalog.jsonb NOT NULL DEFAULT '{}'::pg_catalog.jsonb, "
 						   "PRIMARY KEY (%s)) PARTITION BY HASH (%s %s)",
 						   new->qualified_name, columns.data, names.data,
-						   quote_identifier(new->key.attribute[0].name),
+						   quote_identifier(kv_table_column_name(new->key.attribute[0].name)),
 						   kv_table_key_operator_class(new->key.attribute[0].type)));
+	note_attributes(new);
 	create_leaves(new);
 	create_definition(new, origin);
 }

@@ -67,10 +67,10 @@ kv_index_create_local(const KvCreateIndex *request)
 	kv_create_run(psprintf("CREATE INDEX %s ON %s (%s, kv.attr_%c(item, %s)%s, %s) "
 						   "WHERE kv.in_local_index(item, %s, '%s', %s)",
 						   quote_identifier(new.name), new.base_name,
-						   quote_identifier(new.base->key.attribute[0].name),
+						   quote_identifier(kv_table_column_name(new.base->key.attribute[0].name)),
 						   pg_tolower((unsigned char) attribute->type), name,
 						   attribute->type == KV_KEY_STRING ? " COLLATE pg_catalog.\"C\"" : "",
-						   quote_identifier(new.base->key.attribute[1].name),
+						   quote_identifier(kv_table_column_name(new.base->key.attribute[1].name)),
 						   name, kv_table_projection_name(new.projection), include_literal(&new)));
 	SPI_finish();
 	return get_relname_relid(new.name, new.schema);

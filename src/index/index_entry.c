@@ -51,7 +51,7 @@ entry_size(const KvIndex *index, const Datum *key)
 
 	for (int i = 0; i < index->key.count; i++)
 	{
-		TupleDescInitEntry(row_type, i + 1, index->key.attribute[i].name,
+		TupleDescInitEntry(row_type, i + 1, NULL,
 						   kv_key_sql_type(index->key.attribute[i].type), -1, 0);
 		values[i] = key[i];
 	}

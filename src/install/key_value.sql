@@ -116,10 +116,16 @@ COMMENT ON FUNCTION kv.describe_table(regclass)
 /* What makes a table a key-value table is said in src/table/table.h; the two views say the same in SQL. */
 CREATE VIEW kv.tables AS
 SELECT c.oid::pg_catalog.regclass AS table_name,
-	pk.attname AS partition_key,
+	CASE WHEN pk.attname ~ '~[0-9a-f]{16}$'
+		THEN COALESCE(pg_catalog.substring(pg_catalog.col_description(c.oid, pk.attnum), '^DynamoDB attribute (.+)$'),
+			pk.attname::pg_catalog.text)
+		ELSE pk.attname::pg_catalog.text END AS partition_key,
 	CASE pk.atttypid WHEN 'pg_catalog.text'::pg_catalog.regtype THEN 'S'
 		WHEN 'pg_catalog.numeric'::pg_catalog.regtype THEN 'N' ELSE 'B' END AS partition_key_type,
-	sk.attname AS sort_key,
+	CASE WHEN sk.attname ~ '~[0-9a-f]{16}$'
+		THEN COALESCE(pg_catalog.substring(pg_catalog.col_description(c.oid, sk.attnum), '^DynamoDB attribute (.+)$'),
+			sk.attname::pg_catalog.text)
+		ELSE sk.attname::pg_catalog.text END AS sort_key,
 	CASE sk.atttypid WHEN 'pg_catalog.text'::pg_catalog.regtype THEN 'S'
 		WHEN 'pg_catalog.numeric'::pg_catalog.regtype THEN 'N'
 		WHEN 'pg_catalog.bytea'::pg_catalog.regtype THEN 'B' END AS sort_key_type,
@@ -130,7 +136,9 @@ SELECT c.oid::pg_catalog.regclass AS table_name,
 	CASE WHEN c.relname ~ '~[0-9a-f]{16}$'
 		THEN COALESCE(pg_catalog.substring(pg_catalog.obj_description(c.oid, 'pg_class'), '^DynamoDB table ([a-zA-Z0-9_.-]+)'),
 			c.relname::pg_catalog.text)
-		ELSE c.relname::pg_catalog.text END AS dynamodb_name
+		ELSE c.relname::pg_catalog.text END AS dynamodb_name,
+	pk.attname AS partition_key_column,
+	sk.attname AS sort_key_column
 FROM pg_catalog.pg_class c
 	JOIN pg_catalog.pg_index i ON i.indrelid = c.oid AND i.indisprimary AND i.indisvalid AND i.indnkeyatts <= 2
 	JOIN pg_catalog.pg_attribute pk ON pk.attrelid = c.oid AND pk.attnum = i.indkey[0]
@@ -162,6 +170,8 @@ COMMENT ON COLUMN kv.tables.sort_key_type IS 'S (string), N (number) or B (binar
 COMMENT ON COLUMN kv.tables.partitions IS 'number of partitions';
 COMMENT ON COLUMN kv.tables.owner IS 'role that owns the table';
 COMMENT ON COLUMN kv.tables.dynamodb_name IS 'name that kv.dynamodb() knows the table by; the relation''s, unless that is too short for it';
+COMMENT ON COLUMN kv.tables.partition_key_column IS 'column of the partition key; has the attribute''s name, unless no column can have it';
+COMMENT ON COLUMN kv.tables.sort_key_column IS 'column of the sort key, or NULL';
 GRANT SELECT ON kv.tables TO PUBLIC;
 
 CREATE VIEW kv.partitions AS
@@ -333,7 +343,9 @@ SELECT i.table_oid::pg_catalog.regclass AS table_name,
 		WHERE p.isleaf AND l.reltuples >= 0) AS entries,
 	i.pending,
 	pg_catalog.clock_timestamp() - i.oldest AS oldest_pending,
-	i.last_error, i.last_error_at
+	i.last_error, i.last_error_at,
+	COALESCE(pg_catalog.substring(pg_catalog.obj_description(i.index_oid, 'pg_class'), '^DynamoDB index ([a-zA-Z0-9_.-]+)$'),
+		c.relname::pg_catalog.text) AS dynamodb_name
 FROM kv.list_indexes() i JOIN pg_catalog.pg_class c ON c.oid = i.index_oid;
 COMMENT ON VIEW kv.indexes IS 'the indexes of the tables on which the current user holds some right';
 COMMENT ON COLUMN kv.indexes.table_name IS 'the table';
@@ -352,6 +364,7 @@ COMMENT ON COLUMN kv.indexes.pending IS 'number of changes of the table that are
 COMMENT ON COLUMN kv.indexes.oldest_pending IS 'how long ago the oldest of them was made';
 COMMENT ON COLUMN kv.indexes.last_error IS 'why changes could not be written to the index, while that is so';
 COMMENT ON COLUMN kv.indexes.last_error_at IS 'when that was tried last';
+COMMENT ON COLUMN kv.indexes.dynamodb_name IS 'name that kv.dynamodb() knows the index by';
 GRANT SELECT ON kv.indexes TO PUBLIC;
 
 /* ---- operation: items ---- */

@@ -25,6 +25,7 @@
 #define KV_MAX_ITEM_SIZE			(400 * 1024)	/* bytes, by the size rule */
 #define KV_MAX_PARTITION_KEY_SIZE	2048	/* bytes */
 #define KV_MAX_SORT_KEY_SIZE		1024	/* bytes */
+#define KV_MAX_KEY_NAME				255		/* bytes, of the name of a key attribute */
 #define KV_MAX_DEPTH				32		/* nested maps and lists below the item itself */
 #define KV_MAX_TABLE_KEYS			2		/* partition key and sort key */
 #define KV_MAX_KEYS					4		/* key columns of a row: an index has its own key and the table's */
@@ -37,12 +38,12 @@ typedef enum KvKeyType
 	KV_KEY_BINARY = 'B'			/* bytea */
 } KvKeyType;
 
-/* One key attribute.  The name is a column's name, so it fits NAMEDATALEN. */
+/* One key attribute.  A column that cannot have this name has a derived one (table.h). */
 typedef struct KvKeyAttribute
 {
-	char		name[NAMEDATALEN];
-	int			name_length;	/* bytes, without the terminator */
 	KvKeyType	type;
+	int			name_length;	/* bytes, without the terminator */
+	char		name[KV_MAX_KEY_NAME + 1];
 } KvKeyAttribute;
 
 /*

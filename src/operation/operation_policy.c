@@ -77,7 +77,7 @@ key_expression(const KvPolicyRows *rows, int column)
 	if (rows->local == NULL)
 		return psprintf("t.%s", quote_identifier(get_attname(rows->table->relid, rows->table->key_attno[column], false)));
 	if (rows->local->base_key[column] != KV_NOT_BASE_KEY)
-		return psprintf("t.%s", quote_identifier(attribute->name));
+		return psprintf("t.%s", quote_identifier(kv_table_column_name(attribute->name)));
 	return psprintf("kv.attr_%c(t.item, %s)%s", pg_tolower((unsigned char) attribute->type),
 					quote_literal_cstr(attribute->name),
 					attribute->type == KV_KEY_STRING ? " COLLATE pg_catalog.\"C\"" : "");

@@ -68,7 +68,7 @@ add_key_columns(PolicyStatement *statement, const KvKeySchema *schema, const cha
 {
 	for (int i = 0; i < schema->count; i++)
 		appendStringInfo(&statement->text, "%s%s%s", i > 0 ? ", " : "", prefix,
-						 quote_identifier(schema->attribute[i].name));
+						 quote_identifier(kv_table_column_name(schema->attribute[i].name)));
 }
 
 /* Adds the values of the key. */
@@ -89,7 +89,7 @@ add_key_condition(PolicyStatement *statement, KvPolicyWriter *writer)
 	for (int i = 0; i < schema->count; i++)
 		appendStringInfo(&statement->text, "%st.%s OPERATOR(pg_catalog.=) $%d",
 						 i > 0 ? " AND " : " WHERE ",
-						 quote_identifier(schema->attribute[i].name),
+						 quote_identifier(kv_table_column_name(schema->attribute[i].name)),
 						 add_argument(statement, kv_key_sql_type(schema->attribute[i].type), writer->key[i]));
 }
 

@@ -181,7 +181,7 @@ explain_missing(const Subject *subject)
 		if (table->key.count > 1 &&
 			mentions(subject, (Node *) lfirst_node(RestrictInfo, lc)->clause, table->key_attno[1]))
 			return psprintf("No condition fixes the partition key %s; one on the sort key %s is not enough.",
-							subject->name, quote_identifier(table->key.attribute[1].name));
+							subject->name, quote_identifier(kv_table_column_name(table->key.attribute[1].name)));
 	}
 	return psprintf("No condition fixes the partition key %s.", subject->name);
 }
@@ -220,7 +220,7 @@ kv_scan_explain_refusal(PlannerInfo *root, RelOptInfo *rel, const KvTable *table
 	else
 	{
 		subject.attno = table->key_attno[0];
-		subject.name = quote_identifier(table->key.attribute[0].name);
+		subject.name = quote_identifier(kv_table_column_name(table->key.attribute[0].name));
 		detail = explain_missing(&subject);
 		hint = kv_scan_hint_index(rel, table);
 		if (hint == NULL)

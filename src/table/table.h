@@ -228,9 +228,28 @@ typedef struct KvCreateTable
 	int32		partitions;
 } KvCreateTable;
 
+/* --- table_name.c: names that PostgreSQL cannot hold --- */
+
+/*
+ * Returns a name that PostgreSQL can hold for one that it cannot: its
+ * beginning, "~" and a hash.  The whole name is to be noted in the comment of
+ * what is called so, where dump and restore keep it.
+ */
+extern char *kv_table_derive_name(const char *name);
+
+/*
+ * Returns the name of the column of a key attribute: that of the attribute, or
+ * a derived one if it is too long, "item" or that of a system column.
+ */
+extern char *kv_table_column_name(const char *attribute);
+
+/* Returns the command that notes the name of a key attribute in the comment of its column; NULL: there is no need. */
+extern char *kv_table_note_attribute_command(const char *qualified_table, const char *attribute);
+
 /* Of use for indexes too: errors name the argument, or what is named. */
 extern KvKeyType kv_table_check_key_type(const char *argument, text *letter);
 extern void kv_table_check_identifier(const char *what, const char *name, int length);
+extern void kv_table_check_attribute_name(const char *what, const char *name, int length);
 extern void kv_table_add_key_attribute(KvKeySchema *key, const char *what, text *name, KvKeyType type);
 
 /* The SQL type of a key column with its collation, and the operator class to partition by it. */

@@ -160,8 +160,7 @@ read_key_column(KvTable *table, Relation relation, int position, AttrNumber attn
 	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(relation), attno - 1);
 	KvKeyAttribute *attribute = &table->key.attribute[position];
 
-	strlcpy(attribute->name, NameStr(column->attname), NAMEDATALEN);
-	attribute->name_length = strlen(attribute->name);
+	kv_table_read_attribute_name(relation, attno, attribute);
 	attribute->type = kv_key_type_of(column->atttypid);
 	table->key_attno[position] = attno;
 

@@ -6,7 +6,7 @@
  *
  *		CHECK (kv.check_item(tableoid, item, pk, sk))
  *
- * The names of the key attributes are the names of the columns, and a column
+ * The names of the key attributes go by the names of the columns, and a column
  * can be renamed, so they are not written into the constraint: they are looked
  * up, once for each relation that a statement writes to, from tableoid and the
  * column numbers in the constraint's own expression.
@@ -86,11 +86,9 @@ read_names(KvItemCheck *check, Oid relid)
 		KvKeyAttribute *attribute = &check->key.attribute[i];
 
 		attribute->name[0] = '\0';
+		attribute->name_length = 0;
 		if (relation != NULL && check->attno[i] <= RelationGetNumberOfAttributes(relation))
-			strlcpy(attribute->name,
-					NameStr(TupleDescAttr(RelationGetDescr(relation), check->attno[i] - 1)->attname),
-					NAMEDATALEN);
-		attribute->name_length = strlen(attribute->name);
+			kv_table_read_attribute_name(relation, check->attno[i], attribute);
 	}
 	if (relation != NULL)
 		RelationClose(relation);

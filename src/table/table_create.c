@@ -11,7 +11,6 @@
 #include "postgres.h"
 
 #include "access/attnum.h"
-#include "catalog/heap.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
@@ -70,24 +69,13 @@ kv_table_add_key_attribute(KvKeySchema *key, const char *what, text *name, KvKey
 	KvKeyAttribute *attribute = &key->attribute[key->count];
 	char	   *value = text_to_cstring(name);
 
-	kv_table_check_identifier(what, value, strlen(value));
-	if (strcmp(value, KV_ITEM_COLUMN) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("%s must not be called \"%s\"", what, KV_ITEM_COLUMN),
-				 errdetail("The column \"%s\" holds the attributes that are not part of the key.",
-						   KV_ITEM_COLUMN)));
-	if (SystemAttributeByName(value) != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("%s must not be called \"%s\"", what, value),
-				 errdetail("Every PostgreSQL table has a system column of this name.")));
+	kv_table_check_attribute_name(what, value, strlen(value));
 	if (key->count > 0 && strcmp(value, key->attribute[0].name) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("partition key and sort key must not both be called \"%s\"", value)));
 
-	strlcpy(attribute->name, value, NAMEDATALEN);
+	strlcpy(attribute->name, value, sizeof(attribute->name));
 	attribute->name_length = strlen(value);
 	attribute->type = type;
 	key->count++;
@@ -213,7 +201,8 @@ key_column_list(const KvKeySchema *key)
 
 	initStringInfo(&list);
 	for (i = 0; i < key->count; i++)
-		appendStringInfo(&list, "%s%s", i == 0 ? "" : ", ", quote_identifier(key->attribute[i].name));
+		appendStringInfo(&list, "%s%s", i == 0 ? "" : ", ",
+						 quote_identifier(kv_table_column_name(key->attribute[i].name)));
 	return list.data;
 }
 
@@ -229,7 +218,7 @@ create_root(const TableDefinition *definition)
 	appendStringInfo(&command, "CREATE TABLE %s (", definition->qualified_name);
 	for (i = 0; i < key->count; i++)
 		appendStringInfo(&command, "%s %s NOT NULL, ",
-						 quote_identifier(key->attribute[i].name),
+						 quote_identifier(kv_table_column_name(key->attribute[i].name)),
 						 kv_table_key_column_type(key->attribute[i].type));
 	appendStringInfo(&command, "%s pg_catalog.jsonb NOT NULL DEFAULT '{}'::pg_catalog.jsonb, ",
 					 KV_ITEM_COLUMN);
@@ -238,10 +227,17 @@ create_root(const TableDefinition *definition)
 					 quote_identifier(makeObjectName(definition->table_name, KV_ITEM_COLUMN, "check")),
 					 KV_ITEM_COLUMN, key_column_list(key));
 	appendStringInfo(&command, "PARTITION BY HASH (%s %s)",
-					 quote_identifier(key->attribute[0].name),
+					 quote_identifier(kv_table_column_name(key->attribute[0].name)),
 					 kv_table_key_operator_class(key->attribute[0].type));
 	run_command(command.data);
 	pfree(command.data);
+	for (i = 0; i < key->count; i++)
+	{
+		char	   *note = kv_table_note_attribute_command(definition->qualified_name, key->attribute[i].name);
+
+		if (note)
+			run_command(note);
+	}
 }
 
 /*

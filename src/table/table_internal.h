@@ -95,4 +95,7 @@ extern void kv_table_find_local_indexes(KvTable *table, Relation relation);
 
 extern RangeVar *kv_table_parse_name(text *name);
 
+/* Fills the name of a key attribute from the column that it is in; the relation may be a partition of the table. */
+extern void kv_table_read_attribute_name(Relation relation, AttrNumber attno, KvKeyAttribute *attribute);
+
 #endif							/* KV_TABLE_TABLE_INTERNAL_H */

@@ -80,9 +80,9 @@ read_expression(const Node *node, const KvTable *table, KvKeyAttribute *attribut
 		return false;
 
 	name = text_argument((FuncExpr *) node, 1);
-	if (name == NULL || strlen(name) >= NAMEDATALEN)
+	if (name == NULL || strlen(name) > KV_MAX_KEY_NAME)
 		return false;
-	strlcpy(attribute->name, name, NAMEDATALEN);
+	strlcpy(attribute->name, name, sizeof(attribute->name));
 	attribute->name_length = strlen(name);
 	return true;
 }

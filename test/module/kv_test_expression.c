@@ -63,7 +63,7 @@ read_key(FunctionCallInfo fcinfo, Call *call)
 	{
 		KvKeyAttribute *attribute = &call->schema.attribute[i];
 
-		strlcpy(attribute->name, TextDatumGetCString(name[i]), NAMEDATALEN);
+		strlcpy(attribute->name, TextDatumGetCString(name[i]), sizeof(attribute->name));
 		attribute->name_length = strlen(attribute->name);
 		attribute->type = (KvKeyType) VARDATA_ANY(types)[i];
 		call->view.key[i] = kv_key_from_text(attribute, i, DatumGetTextPP(key[i]));
@@ -118,7 +118,7 @@ kv_test_condition_around(PG_FUNCTION_ARGS)
 {
 	text	   *expression = PG_GETARG_TEXT_PP(0);
 	KvPlaceholders *placeholders = kv_placeholders_create(NULL, PG_GETARG_JSONB_P(2));
-	KvKeySchema schema = {1, {{"pk", 2, KV_KEY_STRING}}};
+	KvKeySchema schema = {1, {{KV_KEY_STRING, 2, "pk"}}};
 	KvItemView	view = {&schema, {CStringGetTextDatum("p")}, kv_item_normalize(PG_GETARG_JSONB_P(1))};
 	KvCondition *condition = kv_condition_bind(KV_EXPRESSION_CONDITION, expression, placeholders, &schema);
 

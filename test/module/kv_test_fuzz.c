@@ -509,7 +509,7 @@ kv_test_fuzz(PG_FUNCTION_ARGS)
 {
 	int64		rounds = PG_GETARG_INT64(1);
 	TimestampTz end = GetCurrentTimestamp() + PG_GETARG_INT32(2) * USECS_PER_SEC;
-	KvKeySchema schema = {2, {{"pk", 2, KV_KEY_STRING}, {"sk", 2, PG_GETARG_INT64(0) % 2 ? KV_KEY_NUMBER : KV_KEY_BINARY}}};
+	KvKeySchema schema = {2, {{KV_KEY_STRING, 2, "pk"}, {PG_GETARG_INT64(0) % 2 ? KV_KEY_NUMBER : KV_KEY_BINARY, 2, "sk"}}};
 	KvItemView	items[lengthof(sample_items)];
 	Counts		counts = {0};
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "fuzz", ALLOCSET_DEFAULT_SIZES);

@@ -49,7 +49,7 @@ read_schema(ArrayType *names, text *types, KvKeySchema *schema)
 	{
 		KvKeyAttribute *attribute = &schema->attribute[i];
 
-		strlcpy(attribute->name, TextDatumGetCString(name[i]), NAMEDATALEN);
+		strlcpy(attribute->name, TextDatumGetCString(name[i]), sizeof(attribute->name));
 		attribute->name_length = strlen(attribute->name);
 		attribute->type = (KvKeyType) VARDATA_ANY(types)[i];
 	}
@@ -234,7 +234,7 @@ kv_test_key_to_json(PG_FUNCTION_ARGS)
 static void
 read_type(text *type, KvKeyAttribute *attribute)
 {
-	strlcpy(attribute->name, "k", NAMEDATALEN);
+	strlcpy(attribute->name, "k", sizeof(attribute->name));
 	attribute->name_length = 1;
 	attribute->type = (KvKeyType) VARDATA_ANY(type)[0];
 }
@@ -267,7 +267,7 @@ kv_test_key_compare(PG_FUNCTION_ARGS)
 Datum
 kv_test_check_number_key(PG_FUNCTION_ARGS)
 {
-	KvKeyAttribute attribute = {"k", 1, KV_KEY_NUMBER};
+	KvKeyAttribute attribute = {KV_KEY_NUMBER, 1, "k"};
 
 	kv_key_check(&attribute, 0, PG_GETARG_DATUM(0));
 	PG_RETURN_VOID();
@@ -277,7 +277,7 @@ kv_test_check_number_key(PG_FUNCTION_ARGS)
 Datum
 kv_test_check_text_key(PG_FUNCTION_ARGS)
 {
-	KvKeyAttribute attribute = {"k", 1, KV_KEY_STRING};
+	KvKeyAttribute attribute = {KV_KEY_STRING, 1, "k"};
 
 	kv_key_check(&attribute, PG_GETARG_INT32(0), PG_GETARG_DATUM(1));
 	PG_RETURN_VOID();
