@@ -96,6 +96,11 @@ SELECT state, detail FROM kv.indexes WHERE index_name = 'ig_late';
 SELECT kv.query('index_global', '#o = :o', '{":o": "o2"}', '{"#o": "owner"}', index => 'ig_late');
 COMMIT;
 SELECT kv.wait_for_index('index_global', 'ig_late');
+-- what is not committed is not waited for
+BEGIN;
+SELECT kv.put_item('index_global', '{"pk": "P1", "sk": "waiting", "owner": "o2", "n": 5}');
+SELECT kv.wait_for_index('index_global', 'ig_late', '1 s');
+ROLLBACK;
 
 -- gone with the table, or by itself
 SELECT kv.drop_index('index_global', 'ig_late');

@@ -14,7 +14,9 @@
  * if one comes again.
  *
  * Reading an item takes no lock on it.  The base table and its leaves are
- * locked (ACCESS SHARE) before the indexes, as TRUNCATE and DROP do.
+ * locked (ACCESS SHARE) before the indexes, as TRUNCATE and DROP do.  Each leaf
+ * is read as it is when it is locked: ALTER TABLE may have written it anew since
+ * the batch was cut, with rows that no older snapshot sees.
  *
  * What cannot be written to an index, since a trigger there fails or somebody
  * holds it locked, goes to kv.change_retry (index_retry.c) and stops no other.
@@ -64,7 +66,7 @@ typedef struct IndexWork
 typedef struct BaseWork
 {
 	KvTable    *base;
-	Snapshot	snapshot;
+	Snapshot	snapshot;		/* of the leaf read last */
 	bool		point_open;
 	KvPoint		point;			/* open on the leaf read last */
 	int			index_count;
@@ -155,6 +157,17 @@ copy_keys(IndexWork *work, int first)
 	}
 }
 
+/* Ends reading the leaf that is open, if one is. */
+static void
+close_leaf(BaseWork *work)
+{
+	if (!work->point_open)
+		return;
+	kv_store_get_end(&work->point);
+	UnregisterSnapshot(work->snapshot);
+	work->point_open = false;
+}
+
 /* Reads an item as it is now; false if it is not there.  kv_store_get_release comes next if its leaf is there. */
 static bool
 read_item(BaseWork *work, const ChangedItem *item, KvItemView *view)
@@ -163,9 +176,9 @@ read_item(BaseWork *work, const ChangedItem *item, KvItemView *view)
 		return false;
 	if (!work->point_open || work->point.leaf != item->leaf)
 	{
-		if (work->point_open)
-			kv_store_get_end(&work->point);
+		close_leaf(work);
 		kv_store_get_begin(work->base, item->leaf, &work->point);
+		work->snapshot = RegisterSnapshot(GetLatestSnapshot());
 		work->point_open = true;
 	}
 	return kv_store_get(work->base, item->key, work->snapshot, &work->point, view);
@@ -296,9 +309,8 @@ apply_to_base(BaseWork *work, KvLogRecord *records, int count)
 		MemoryContextReset(context);
 		first = next;
 	}
-	if (work->point_open)
-		kv_store_get_end(&work->point);
 	MemoryContextSwitchTo(caller);
+	close_leaf(work);
 	MemoryContextDelete(context);
 	pfree(items);
 }
@@ -311,10 +323,9 @@ apply_to_base(BaseWork *work, KvLogRecord *records, int count)
  * these records, so it is in doubt.
  */
 static bool
-open_base(BaseWork *work, Oid base_relid, Snapshot snapshot)
+open_base(BaseWork *work, Oid base_relid)
 {
 	memset(work, 0, sizeof(BaseWork));
-	work->snapshot = snapshot;
 	work->base = kv_table_lookup(base_relid);
 	if (work->base == NULL || !work->base->usable)
 	{
@@ -328,26 +339,21 @@ open_base(BaseWork *work, Oid base_relid, Snapshot snapshot)
 		if (index != NULL && index->usable && index->index != NULL && index->index->state != KV_INDEX_CREATING)
 			work->index[work->index_count++].index = index;
 		else
-			kv_state_remove(work->base->global_relid[i]);
+			(void) kv_state_remove(work->base->global_relid[i], true);
 	}
 	return work->index_count > 0;
 }
 
 /* Applies records of one base table to all its indexes, or to one of them if only is set. */
 void
-kv_apply_records(Oid base_relid, Oid only, KvLogRecord *records, int count, Snapshot snapshot)
+kv_apply_records(Oid base_relid, Oid only, KvLogRecord *records, int count)
 {
 	BaseWork	work;
 
-	if (!kv_index_lock_to_apply(base_relid, AccessShareLock))
-	{
-		for (int i = 0; i < count; i++)
-			kv_retry_keep(only, &records[i]);
-		return;
-	}
+	LockRelationOid(base_relid, AccessShareLock);
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(base_relid)))
 		return;
-	if (!open_base(&work, base_relid, snapshot))
+	if (!open_base(&work, base_relid))
 		return;
 	for (int i = work.index_count - 1; OidIsValid(only) && i >= 0; i--)
 		if (work.index[i].index->relid != only)
@@ -404,7 +410,7 @@ apply_piece(KvProgress *progress, Snapshot snapshot, int limit, bool *ended)
 
 		while (next < count && records[next].base_relid == records[first].base_relid)
 			next++;
-		kv_apply_records(records[first].base_relid, InvalidOid, &records[first], next - first, snapshot);
+		kv_retry_apply(records[first].base_relid, InvalidOid, &records[first], next - first);
 		first = next;
 	}
 	return count;

@@ -239,7 +239,8 @@ adopt(KvTable *index, bool wait)
 	row.base = base;
 	row.state = KV_INDEX_BACKFILLING;
 	row.fingerprint = index->index->fingerprint;
-	kv_state_write(&row, true);
+	if (!kv_state_write(&row, true, wait))
+		return;
 	ereport(DEBUG1,
 			(errmsg_internal("begins to fill index \"%s\"", get_rel_name(relid))));
 }
@@ -258,7 +259,7 @@ look_at(Oid relid, bool wait)
 	if (index == NULL || index->index == NULL || !index->usable)
 	{
 		if (known)
-			kv_state_remove(relid);
+			(void) kv_state_remove(relid, wait);
 		return;
 	}
 	if (!known || row.fingerprint != index->index->fingerprint)
@@ -271,8 +272,9 @@ look_at(Oid relid, bool wait)
 void
 kv_backfill_adopt(bool wait)
 {
-	List	   *indexes = kv_backfill_list_indexes();
+	/* in this order: an index that is made meanwhile is not taken for one that is gone */
 	List	   *rows = kv_state_read_all();
+	List	   *indexes = kv_backfill_list_indexes();
 	ListCell   *cell;
 
 	foreach(cell, indexes)
@@ -282,7 +284,7 @@ kv_backfill_adopt(bool wait)
 		KvStateRow *row = lfirst(cell);
 
 		if (!list_member_oid(indexes, row->index))
-			kv_state_remove(row->index);
+			(void) kv_state_remove(row->index, wait);
 	}
 }
 
@@ -383,13 +385,25 @@ read_items(Chunk *chunk, const KvTable *index, Snapshot snapshot)
 		chunk->row.leaf = chunk->base->leaf_relid[leaf + 1];
 }
 
+/* Locks the leaf to be read: ALTER TABLE may be writing it anew, with rows that no snapshot from before sees. */
+static void
+lock_leaf(const Chunk *chunk)
+{
+	int			leaf = find_leaf(chunk->base, chunk->row.leaf);
+
+	if (leaf >= 0 && leaf < chunk->base->leaf_count)
+		LockRelationOid(chunk->base->leaf_relid[leaf], AccessShareLock);
+}
+
 /* Does one chunk, as a guarded step. */
 static void
 fill_step(KvTable *index, void *argument)
 {
 	Chunk	   *chunk = argument;
-	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	Snapshot	snapshot;
 
+	lock_leaf(chunk);
+	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	PushActiveSnapshot(snapshot);
 	chunk->writes = palloc(sizeof(KvIndexWrite) * chunk->limit);
 	read_items(chunk, index, snapshot);
@@ -407,10 +421,10 @@ fill_step(KvTable *index, void *argument)
 		chunk->row.state = KV_INDEX_ACTIVE;
 		chunk->row.leaf = InvalidOid;
 		chunk->row.position = NULL;
-		kv_state_write(&chunk->row, false);
+		(void) kv_state_write(&chunk->row, false, true);
 	}
 	else
-		kv_state_write_quietly(&chunk->row);
+		(void) kv_state_write_quietly(&chunk->row, true);
 }
 
 /* Tells whether a chunk of an index can be done now. */

@@ -544,7 +544,7 @@ begin_state(const KvNewIndex *new, Oid relid)
 	row.base = new->base->relid;
 	row.fingerprint = index->index->fingerprint;
 	row.state = is_empty(new->base) ? KV_INDEX_ACTIVE : KV_INDEX_BACKFILLING;
-	kv_state_write(&row, true);
+	(void) kv_state_write(&row, true, true);
 	if (row.state == KV_INDEX_BACKFILLING)
 		kv_index_wake_at_commit();
 }

@@ -86,14 +86,14 @@ put_in_doubt(Oid relid)
 		return;
 	if (leaf->index != NULL)
 	{
-		kv_state_remove(leaf->index->relid);
+		(void) kv_state_remove(leaf->index->relid, true);
 		return;
 	}
 	root = leaf->is_leaf ? kv_table_lookup(leaf->root_relid) : leaf;
 	if (root == NULL || list_member_oid(seen_by_trigger, root->relid))
 		return;
 	for (int i = 0; i < root->global_count; i++)
-		kv_state_remove(root->global_relid[i]);
+		(void) kv_state_remove(root->global_relid[i], true);
 }
 
 /* Transaction callback: puts indexes in doubt before the transaction commits. */
@@ -178,7 +178,7 @@ kv_index_after_truncate(Oid base_relid)
 			!index->index->foreign_owner)
 			truncate_index(index);
 		else
-			kv_state_remove(base->global_relid[i]);
+			(void) kv_state_remove(base->global_relid[i], true);
 	}
 }
 

@@ -56,7 +56,7 @@ kv_index_drop(Oid table, text *name)
 	else
 	{
 		kv_create_run(psprintf("DROP TABLE %s", qualified_name(global)));
-		kv_state_remove(global);
+		(void) kv_state_remove(global, true);
 		CacheInvalidateRelcacheByRelid(table);
 		CommandCounterIncrement();
 		drop_capture(table);

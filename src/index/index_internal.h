@@ -181,14 +181,21 @@ extern bool kv_state_read(Oid index, KvStateRow *row);
 /* Returns all rows, a list of KvStateRow. */
 extern List *kv_state_read_all(void);
 
-/* Updates the row of an index, unless it was removed, and tells all sessions; inserts it if may_insert is set. */
-extern void kv_state_write(const KvStateRow *row, bool may_insert);
+/*
+ * Updates the row of an index, unless it was removed, and tells all sessions;
+ * inserts it if may_insert is set.  False, without wait, if somebody else is
+ * about to change or remove it.
+ */
+extern bool kv_state_write(const KvStateRow *row, bool may_insert, bool wait);
 
-/* Updates what readers need not know, position and error, unless the row was removed meanwhile. */
-extern void kv_state_write_quietly(const KvStateRow *row);
+/*
+ * Updates what readers need not know, position and error, unless the row was
+ * removed meanwhile.  False, without wait, if somebody else is about to.
+ */
+extern bool kv_state_write_quietly(const KvStateRow *row, bool wait);
 
-/* Removes the row of an index: it is in doubt, or gone. */
-extern void kv_state_remove(Oid index);
+/* Removes the row of an index: it is in doubt, or gone.  False, without wait, if somebody else is about to change it. */
+extern bool kv_state_remove(Oid index, bool wait);
 
 /* Removes the rows of all indexes of a base table. */
 extern void kv_state_remove_of_base(Oid base);
@@ -247,12 +254,15 @@ extern void kv_index_install_hooks(void);
 /* --- index_apply.c --- */
 
 /* Applies records of one base table to all its indexes, or to one of them if only is set. */
-extern void kv_apply_records(Oid base_relid, Oid only, KvLogRecord *records, int count, Snapshot snapshot);
+extern void kv_apply_records(Oid base_relid, Oid only, KvLogRecord *records, int count);
 
 /* Works off a piece of the log and stores the progress; returns how many records there were, and whether all is done. */
 extern int	kv_apply_piece(int limit, bool *ended);
 
 /* --- index_retry.c: what could not be written --- */
+
+/* Calls kv_apply_records, and keeps the records if a worker cannot have a lock that it needs. */
+extern void kv_retry_apply(Oid base, Oid only, KvLogRecord *records, int count);
 
 /*
  * Writes to an index in a subtransaction.  False if that failed, or is not

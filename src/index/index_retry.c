@@ -45,14 +45,18 @@
 #define MIN_PAUSE	1000		/* ms */
 #define MAX_PAUSE	60000
 
-/* How long a worker waits for a lock, of a row or a leaf of an index. */
+/* How long a worker waits for a lock: of a row or a leaf of an index, and of a base table or its leaf. */
 #define STEP_LOCK_TIMEOUT "500ms"
+#define BASE_LOCK_TIMEOUT "40ms"
 
 /* Errors are tried again whatever was noted, and told to the client. */
 bool		kv_retry_by_hand = false;
 
 /* Counts the records kept, to see whether there were new ones. */
 static uint64 kept_records = 0;
+
+/* Until when records that are kept for all of a base table are not tried again. */
+static TimestampTz bases_retry_at = 0;
 
 /* What kv_retry_write hands to its step. */
 typedef struct WriteStep
@@ -76,7 +80,7 @@ note_error(Oid index, Oid base, const char *message)
 	row.error = pstrdup(message);
 	row.error_at = now;
 	row.retry_at = TimestampTzPlusMilliseconds(now, pause);
-	kv_state_write_quietly(&row);
+	(void) kv_state_write_quietly(&row, false);
 }
 
 /* Tells whether an error is about the session, not about an index. */
@@ -107,22 +111,12 @@ open_for_step(Oid index)
 	return table;
 }
 
-/* Runs a step; a worker waits for no lock for long. */
-static void
-run_step(Oid index, KvIndexStep step, void *argument)
-{
-	int			nest_level = NewGUCNestLevel();
+/* What is run in a subtransaction. */
+typedef void (*Work) (void *argument);
 
-	if (!kv_retry_by_hand)
-		(void) set_config_option("lock_timeout", STEP_LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION,
-								 GUC_ACTION_SAVE, true, 0, false);
-	step(open_for_step(index), argument);
-	AtEOXact_GUC(true, nest_level);
-}
-
-/* Runs a step about one index in a subtransaction; notes an error and returns false. */
-bool
-kv_retry_guarded(Oid index, Oid base, KvIndexStep step, void *argument)
+/* Runs something in a subtransaction in which a worker waits for no lock for longer; returns what the error said, or NULL. */
+static char *
+run_in_subtransaction(const char *lock_timeout, Work work, void *argument)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -133,7 +127,13 @@ kv_retry_guarded(Oid index, Oid base, KvIndexStep step, void *argument)
 	MemoryContextSwitchTo(caller);
 	PG_TRY();
 	{
-		run_step(index, step, argument);
+		int			nest_level = NewGUCNestLevel();
+
+		if (!kv_retry_by_hand)
+			(void) set_config_option("lock_timeout", lock_timeout, PGC_USERSET, PGC_S_SESSION,
+									 GUC_ACTION_SAVE, true, 0, false);
+		work(argument);
+		AtEOXact_GUC(true, nest_level);
 		ReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(caller);
 		CurrentResourceOwner = owner;
@@ -155,6 +155,32 @@ kv_retry_guarded(Oid index, Oid base, KvIndexStep step, void *argument)
 		FreeErrorData(error);
 	}
 	PG_END_TRY();
+	return message;
+}
+
+/* A step about one index. */
+typedef struct IndexStep
+{
+	Oid			index;
+	KvIndexStep step;
+	void	   *argument;
+} IndexStep;
+
+/* Runs it. */
+static void
+run_index_step(void *argument)
+{
+	IndexStep  *step = argument;
+
+	step->step(open_for_step(step->index), step->argument);
+}
+
+/* Runs a step about one index in a subtransaction; notes an error and returns false. */
+bool
+kv_retry_guarded(Oid index, Oid base, KvIndexStep step, void *argument)
+{
+	IndexStep	index_step = {index, step, argument};
+	char	   *message = run_in_subtransaction(STEP_LOCK_TIMEOUT, run_index_step, &index_step);
 
 	if (message == NULL)
 		return true;
@@ -167,6 +193,52 @@ kv_retry_guarded(Oid index, Oid base, KvIndexStep step, void *argument)
 	return false;
 }
 
+/* Records of one base table. */
+typedef struct Records
+{
+	Oid			base;
+	Oid			only;
+	KvLogRecord *records;
+	int			count;
+} Records;
+
+/* Applies them. */
+static void
+apply_records(void *argument)
+{
+	Records    *records = argument;
+
+	PushActiveSnapshot(GetLatestSnapshot());
+	kv_apply_records(records->base, records->only, records->records, records->count);
+	PopActiveSnapshot();
+}
+
+/*
+ * Applies records of one base table, to one index if only is set.  What stands
+ * in the way of a worker, as somebody who has the table or a row about an index
+ * locked, stops these records and no others.
+ */
+void
+kv_retry_apply(Oid base, Oid only, KvLogRecord *records, int count)
+{
+	Records		work = {base, only, records, count};
+	char	   *message;
+
+	if (kv_retry_by_hand)
+	{
+		apply_records(&work);
+		return;
+	}
+	message = run_in_subtransaction(BASE_LOCK_TIMEOUT, apply_records, &work);
+	if (message == NULL || !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(base)))
+		return;
+	ereport(LOG,
+			(errmsg("could not apply changes of table \"%s\": %s", get_rel_name(base), message)));
+	for (int i = 0; i < count; i++)
+		kv_retry_keep(only, &records[i]);
+	bases_retry_at = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), MIN_PAUSE);
+}
+
 /* Writes to the index, as a step. */
 static void
 write_step(KvTable *index, void *argument)
@@ -176,13 +248,17 @@ write_step(KvTable *index, void *argument)
 	kv_index_write(index, step->writes, step->count);
 }
 
-/* Tells whether an index failed so short a time ago that it is not tried. */
+/* Tells whether an index, or any base table for InvalidOid, failed so short a time ago that it is not tried. */
 static bool
 is_paused(Oid index)
 {
 	KvStateRow	row;
 
-	return !kv_retry_by_hand && kv_state_read(index, &row) && row.retry_at > GetCurrentTimestamp();
+	if (kv_retry_by_hand)
+		return false;
+	if (!OidIsValid(index))
+		return bases_retry_at > GetCurrentTimestamp();
+	return kv_state_read(index, &row) && row.retry_at > GetCurrentTimestamp();
 }
 
 /* Writes to an index in a subtransaction. */
@@ -236,21 +312,61 @@ kv_retry_keep(Oid index, const KvLogRecord *record)
 	kept_records++;
 }
 
+/* Returns which index a record of the table is for. */
+static Oid
+index_of_row(HeapTuple tuple, TupleDesc row_type)
+{
+	bool		isnull;
+
+	return DatumGetObjectId(heap_getattr(tuple, RETRY_INDEX, row_type, &isnull));
+}
+
 /* Copies a record of the table. */
 static void
-read_row(HeapTuple tuple, TupleDesc row_type, Oid *index, KvLogRecord *record)
+read_row(HeapTuple tuple, TupleDesc row_type, KvLogRecord *record)
 {
 	Datum		values[RETRY_COLUMNS];
 	bool		nulls[RETRY_COLUMNS];
 	bytea	   *change;
 
 	heap_deform_tuple(tuple, row_type, values, nulls);
-	*index = DatumGetObjectId(values[RETRY_INDEX - 1]);
 	record->base_relid = DatumGetObjectId(values[RETRY_BASE - 1]);
 	record->at = DatumGetTimestampTz(values[RETRY_AT - 1]);
 	change = DatumGetByteaPCopy(values[RETRY_CHANGE - 1]);
 	record->length = VARSIZE(change) - VARHDRSZ;
 	record->record = VARDATA(change);
+}
+
+/* Starts a scan of the records for an index, or for it and all that follow. */
+static SysScanDesc
+begin_rows(Relation table, StrategyNumber strategy, Oid index)
+{
+	ScanKeyData key;
+
+	ScanKeyInit(&key, RETRY_INDEX, strategy, strategy == BTEqualStrategyNumber ? F_OIDEQ : F_OIDGE,
+				ObjectIdGetDatum(index));
+	return systable_beginscan(table, kv_table_extension_relation("change_retry_index_base"), true, NULL, 1, &key);
+}
+
+/* Finds the first index from the given one on, or base table for InvalidOid, that has records to be tried now; false if there is none. */
+static bool
+find_due(Relation table, Oid *index)
+{
+	for (;;)
+	{
+		SysScanDesc scan = begin_rows(table, BTGreaterEqualStrategyNumber, *index);
+		HeapTuple	tuple = systable_getnext(scan);
+		bool		found = HeapTupleIsValid(tuple);
+
+		CHECK_FOR_INTERRUPTS();
+		if (found)
+			*index = index_of_row(tuple, RelationGetDescr(table));
+		systable_endscan(scan);
+		if (!found || !is_paused(*index))
+			return found;
+		if (++*index == InvalidOid)
+			return false;
+	}
 }
 
 /*
@@ -261,28 +377,23 @@ static int
 take_due(int limit, Oid *index, KvLogRecord *records)
 {
 	Relation	table = open_retry(RowExclusiveLock);
-	SysScanDesc scan = systable_beginscan(table, kv_table_extension_relation("change_retry_index_base"), true,
-										  NULL, 0, NULL);
+	SysScanDesc scan;
 	HeapTuple	tuple;
-	Oid			paused = InvalidOid;
 	int			count = 0;
 
+	*index = InvalidOid;
+	if (!find_due(table, index))
+	{
+		table_close(table, NoLock);
+		return 0;
+	}
+	scan = begin_rows(table, BTEqualStrategyNumber, *index);
 	while (count < limit && HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
-		Oid			of_index;
-
 		CHECK_FOR_INTERRUPTS();
-		read_row(tuple, RelationGetDescr(table), &of_index, &records[count]);
-		if (count > 0 && (of_index != *index || records[count].base_relid != records[0].base_relid))
+		read_row(tuple, RelationGetDescr(table), &records[count]);
+		if (count > 0 && records[count].base_relid != records[0].base_relid)
 			break;
-		if (OidIsValid(of_index) && of_index == paused)
-			continue;
-		if (count == 0 && OidIsValid(of_index) && is_paused(of_index))
-		{
-			paused = of_index;
-			continue;
-		}
-		*index = of_index;
 		simple_heap_delete(table, &tuple->t_self);
 		count++;
 	}
@@ -296,13 +407,9 @@ static bool
 has_kept(Oid index)
 {
 	Relation	table = open_retry(AccessShareLock);
-	ScanKeyData key;
-	SysScanDesc scan;
-	bool		found;
+	SysScanDesc scan = begin_rows(table, BTEqualStrategyNumber, index);
+	bool		found = HeapTupleIsValid(systable_getnext(scan));
 
-	ScanKeyInit(&key, RETRY_INDEX, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(index));
-	scan = systable_beginscan(table, kv_table_extension_relation("change_retry_index_base"), true, NULL, 1, &key);
-	found = HeapTupleIsValid(systable_getnext(scan));
 	systable_endscan(scan);
 	table_close(table, NoLock);
 	return found;
@@ -336,11 +443,10 @@ kv_retry_each(KvRetryVisitor visit, List *argument)
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		KvLogRecord record;
-		Oid			index;
 
 		CHECK_FOR_INTERRUPTS();
-		read_row(tuple, RelationGetDescr(table), &index, &record);
-		visit(argument, record.base_relid, index, record.at);
+		read_row(tuple, RelationGetDescr(table), &record);
+		visit(argument, record.base_relid, index_of_row(tuple, RelationGetDescr(table)), record.at);
 		pfree(record.record - VARHDRSZ);
 	}
 	systable_endscan(scan);
@@ -357,7 +463,7 @@ clear_error(Oid index)
 		return;
 	row.error = NULL;
 	row.retry_at = 0;
-	kv_state_write_quietly(&row);
+	(void) kv_state_write_quietly(&row, false);
 }
 
 /* Tries again what is due. */
@@ -367,19 +473,14 @@ kv_retry_due(int limit)
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "key_value retry", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	KvLogRecord *records = palloc(sizeof(KvLogRecord) * limit);
-	Snapshot	snapshot;
-	Oid			index = InvalidOid;
+	Oid			index;
 	uint64		kept_before = kept_records;
 	int			count = take_due(limit, &index, records);
 
 	if (count > 0)
 	{
 		CommandCounterIncrement();
-		snapshot = RegisterSnapshot(GetLatestSnapshot());
-		PushActiveSnapshot(snapshot);
-		kv_apply_records(records[0].base_relid, index, records, count, snapshot);
-		PopActiveSnapshot();
-		UnregisterSnapshot(snapshot);
+		kv_retry_apply(records[0].base_relid, index, records, count);
 		CommandCounterIncrement();
 		clear_error(index);
 	}

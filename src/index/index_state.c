@@ -290,84 +290,98 @@ invalidate(Oid relid)
 		CacheInvalidateRelcacheByRelid(relid);
 }
 
-/* Returns a copy of the row of an index, which nobody else can change or remove any more, or NULL. */
+/*
+ * Returns a copy of the row of an index, which nobody else can change or remove
+ * any more, or NULL.  Without wait, *busy tells that somebody is about to.
+ */
 static HeapTuple
-lock_state_row(Relation table, Oid index)
+lock_state_row(Relation table, Oid index, bool wait, bool *busy)
 {
 	HeapTuple	tuple;
 
-	while (HeapTupleIsValid(tuple = find_state_row(table, index)))
+	*busy = false;
+
+	while (!*busy && HeapTupleIsValid(tuple = find_state_row(table, index)))
 	{
 		HeapTupleData locked = {.t_self = tuple->t_self};
 		TM_FailureData failure;
 		Buffer		buffer;
 		TM_Result	result = heap_lock_tuple(table, &locked, GetCurrentCommandId(true), LockTupleExclusive,
-											 LockWaitBlock, false, &buffer, &failure);
+											 wait ? LockWaitBlock : LockWaitSkip, false, &buffer, &failure);
 
 		ReleaseBuffer(buffer);
 		if (result == TM_Ok)
 			break;
-		/* somebody was faster */
+		*busy = result == TM_WouldBlock;
+		/* else somebody was faster */
 		CHECK_FOR_INTERRUPTS();
 	}
 	return tuple;
 }
 
-/* Updates the row of an index; inserts it, if that is wanted, where there is none. */
-static void
-write_state(const KvStateRow *row, bool may_insert)
+/* Updates the row of an index; inserts it, if that is wanted, where there is none.  False if that is somebody else's to do. */
+static bool
+write_state(const KvStateRow *row, bool may_insert, bool wait)
 {
 	Relation	table = table_open(require_relation("index_state"), RowExclusiveLock);
-	HeapTuple	old = lock_state_row(table, row->index);
+	bool		busy;
+	HeapTuple	old = lock_state_row(table, row->index, wait, &busy);
 	HeapTuple	tuple = make_state_row(RelationGetDescr(table), row);
 
-	if (HeapTupleIsValid(old))
+	if (!busy && HeapTupleIsValid(old))
 		CatalogTupleUpdate(table, &old->t_self, tuple);
-	else if (may_insert)
+	else if (!busy && may_insert)
 		CatalogTupleInsert(table, tuple);
 	table_close(table, NoLock);
 	CommandCounterIncrement();
+	return !busy;
 }
 
 /* Updates what readers need not know of an index, unless its row was removed. */
-void
-kv_state_write_quietly(const KvStateRow *row)
+bool
+kv_state_write_quietly(const KvStateRow *row, bool wait)
 {
-	write_state(row, false);
+	return write_state(row, false, wait);
 }
 
 /* Updates the row of an index, unless it was removed, and tells all sessions; inserts it if may_insert is set. */
-void
-kv_state_write(const KvStateRow *row, bool may_insert)
+bool
+kv_state_write(const KvStateRow *row, bool may_insert, bool wait)
 {
-	write_state(row, may_insert);
+	if (!write_state(row, may_insert, wait))
+		return false;
 	invalidate(row->index);
 	invalidate(row->base);
 	CommandCounterIncrement();	/* we look again ourselves */
+	return true;
 }
 
 /* Removes the row of an index. */
-void
-kv_state_remove(Oid index)
+bool
+kv_state_remove(Oid index, bool wait)
 {
 	Relation	table = table_open(require_relation("index_state"), RowExclusiveLock);
 	HeapTuple	tuple;
+	TM_Result	result = TM_Ok;
 
 	while (HeapTupleIsValid(tuple = find_state_row(table, index)))
 	{
 		TM_FailureData failure;
 
-		if (heap_delete(table, &tuple->t_self, GetCurrentCommandId(true), InvalidSnapshot, true,
-						&failure, false) == TM_Ok)
+		result = heap_delete(table, &tuple->t_self, GetCurrentCommandId(true), InvalidSnapshot, wait,
+							 &failure, false);
+		if (result == TM_Ok)
 		{
 			invalidate(index);
 			CommandCounterIncrement();
-			break;
 		}
+		if (result == TM_Ok || result == TM_BeingModified)
+			break;
 		/* apply has changed it, or removed it */
 		CHECK_FOR_INTERRUPTS();
 	}
 	table_close(table, NoLock);
+	return result != TM_BeingModified;
 }
 
 /* Removes the rows of all indexes of a base table. */
@@ -378,5 +392,5 @@ kv_state_remove_of_base(Oid base)
 
 	foreach(cell, kv_state_read_all())
 		if (((KvStateRow *) lfirst(cell))->base == base)
-			kv_state_remove(((KvStateRow *) lfirst(cell))->index);
+			(void) kv_state_remove(((KvStateRow *) lfirst(cell))->index, true);
 }

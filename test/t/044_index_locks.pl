@@ -1,0 +1,83 @@
+# index_locks: a transaction that stays open and has a table, a partition or an index locked stops no other index, and its own is right afterwards.
+
+use strict;
+use warnings;
+
+use IPC::Run;
+use KvTest;
+use PostgreSQL::Test::Cluster;
+use Test::More;
+
+my $node = new_node('locks', <<'END');
+shared_preload_libraries = 'key_value'
+max_prepared_transactions = 5
+END
+
+$node->safe_psql('postgres', <<'END');
+CREATE EXTENSION kv_test;
+SELECT kv.create_table(name, 'pk', 'sk', partitions => 2) FROM unnest(ARRAY['held', 'free']) name;
+SELECT kv.create_global_index('held', 'held_a', 'a');
+SELECT kv.create_global_index('held', 'held_b', 'b');
+SELECT kv.create_global_index('free', 'free_a', 'a');
+END
+
+my $number = 0;
+my %in_the_way = (
+	'an index that is being dropped' => [ q(SELECT kv.drop_index('held', 'held_b')), 'ROLLBACK' ],
+	'a partition that is locked' => [ 'LOCK TABLE held_p0 IN ACCESS EXCLUSIVE MODE', 'COMMIT' ],
+	'a primary key that is locked' => [ 'REINDEX INDEX held_p0_pkey', 'COMMIT' ],
+	'an index that is locked' => [ 'LOCK TABLE held_b IN ACCESS EXCLUSIVE MODE', 'COMMIT' ],
+	'a table that is locked' => [ 'LOCK TABLE held IN ACCESS EXCLUSIVE MODE', 'COMMIT' ]);
+foreach my $what (sort keys %in_the_way)
+{
+	my ($begin, $end) = @{ $in_the_way{$what} };
+	my $open = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \my $in, '>', \my $answer);
+
+	# what is committed before the lock is had is applied behind it
+	$node->safe_psql('postgres', put('held'));
+	$in = "BEGIN;\n$begin;\nSELECT 'begun';\n";
+	$open->pump until $answer =~ /begun/;
+	my $only_index = $begin =~ /held_b/;
+	$node->safe_psql('postgres', put('held')) if $only_index;
+	my $value = "a$number";
+	$node->safe_psql('postgres', put('free'));
+	is($node->safe_psql('postgres', q(SELECT kv.wait_for_index('free', 'free_a', '30 s'))), 't', "$what stops no index of another table");
+	if ($only_index)
+	{
+		ok($node->poll_query_until('postgres', "SELECT EXISTS (SELECT FROM held_a WHERE a = '$value')"), "$what stops no other index of its table");
+	}
+	$in = "$end;\n\\q\n";
+	$open->finish;
+	right($what);
+}
+
+# a prepared transaction keeps its locks for as long as it likes
+$node->safe_psql('postgres', q(BEGIN; TRUNCATE held_p1; PREPARE TRANSACTION 'truncation'));
+$node->safe_psql('postgres', put('free'));
+is($node->safe_psql('postgres', q(SELECT kv.wait_for_index('free', 'free_a', '30 s'))), 't', 'a prepared transaction stops no index of another table');
+$node->safe_psql('postgres', q(COMMIT PREPARED 'truncation'));
+right('a prepared transaction');
+$node->stop;
+done_testing();
+
+# Returns SQL that changes items in all partitions of a table.
+sub put
+{
+	my ($table) = @_;
+
+	$number++;
+	return "SELECT count(kv.put_item('$table', jsonb_build_object('pk', 'P' || n, 'sk', 's', 'a', 'a$number', 'b', 'b$number'))) FROM generate_series(1, 8) n";
+}
+
+# Checks that the indexes of the table are right.
+sub right
+{
+	my ($what) = @_;
+
+	foreach my $index ('held_a', 'held_b')
+	{
+		ok($node->poll_query_until('postgres', "SELECT kv.wait_for_index('held', '$index', '60 s')"), "index $index is there after $what");
+		is($node->safe_psql('postgres', "SELECT * FROM kv_test.check_index('held', '$index') LIMIT 3"), '', 'and right');
+	}
+	return;
+}
