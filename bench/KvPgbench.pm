@@ -18,37 +18,41 @@ sub new
 	my ($class, $server, $tables, $mode, $file) = @_;
 	my %section = KvServer::slurp($file) =~ /^-- \[(\w+)\]\n(.*?)(?=^-- \[|\z)/msg;
 
-	return bless { server => $server, tables => $tables, mode => $mode, section => \%section, slice => 0 }, $class;
+	return bless { waits => KvServer::slurp($file =~ s/statements/waits/r), server => $server, tables => $tables, mode => $mode, section => \%section, slice => 0 }, $class;
 }
 
 # Measures the rows of an area; returns for each, in order, a list of pairs: ours and theirs of each round.
 sub measure
 {
 	my ($self, $area, @rows) = @_;
-	my (%slice, %rate, @order);
+	my (%slice, %rate, %note, @order);
 
 	foreach my $row (@rows)
 	{
 		foreach my $side (qw(ours theirs))
 		{
 			my %one = (%$area, %$row, what => $row->{$side});
-			my $name = $row->{"slice_$side"} = join ' ', map { $_ // '' } @one{qw(what clients keys set)};
+			$one{clients} = $row->{clients_theirs} if $side eq 'theirs' and $row->{clients_theirs};
+			my $name = $row->{"slice_$side"} = join ' ', map { $_ // '' } ref $one{what} ? "@{ $one{what} }" : $one{what}, @one{qw(clients keys set)};
 			push @order, $name unless $slice{$name};
 			$slice{$name} //= \%one;
 		}
 	}
-	foreach my $round (0 .. ($area->{rounds} // $self->{mode}{rounds}))
+	foreach my $round ($self->{mode}{transactions} ? 1 : 0 .. $area->{rounds} // $self->{mode}{rounds})
 	{
-		$self->{tables}->settle(map { $_->{set} } values %slice) if $area->{writes} or $round == 0;
+		$self->{tables}->settle(map { $_->{set} } values %slice) if $area->{writes} or !$round;
 		foreach my $name ($round % 2 ? @order : reverse @order)
 		{
-			my $rate = $self->slice($slice{$name}, $round);
+			my ($rate, $note) = $self->slice($slice{$name}, $round);
 			push @{ $rate{$name} }, $rate if $round > 0;
+			$note{$name} = $note;
 		}
 	}
+	$self->{server}->restart if $area->{cold};
 	return map {
 		my ($ours, $theirs, $row) = (@rate{ @$_{qw(slice_ours slice_theirs)} }, $_);
-		[ map { [ $ours->[$_] * ($row->{times} // 1), $theirs->[$_] ] } 0 .. $#$ours ]
+		my $note = join '; ', map { $note{ $row->{"slice_$_"} } ? "$_: " . $note{ $row->{"slice_$_"} } : () } qw(ours theirs);
+		[ map { [ $ours->[$_] * ($row->{times} // 1), $theirs->[$_], $_ || $note eq '' ? undef : $note ] } 0 .. $#$ours ]
 	} @rows;
 }
 
@@ -58,6 +62,7 @@ sub slice
 	my ($self, $slice, $round) = @_;
 	my $mode = $self->{mode};
 	my $clients = $slice->{clients} // 1;
+	$clients = 3 if $mode->{name} eq 'smoke' and $clients > 3;
 	my @what = ref $slice->{what} ? @{ $slice->{what} } : ($slice->{what}, 1);
 	my (@files, $variables);
 
@@ -67,18 +72,40 @@ sub slice
 		push @files, '-f', "$file\@$weight";
 	}
 	my $transactions = $slice->{transactions} // $mode->{transactions};
-	my @length = $transactions ? ('-t', $transactions) : ('-T', $round ? $slice->{seconds} // $mode->{seconds} : 1);
+	$transactions //= 200 if !$round;
+	my @length = $transactions ? ('-t', $transactions) : ('-T', (ref $slice->{seconds} ? $slice->{seconds}{ $mode->{name} } : $slice->{seconds}) // $mode->{seconds});
 	my @set = map { ('-D', "$_=$variables->{$_}") } sort keys %$variables;
 
 	# The same keys for both sides of a round; new keys begin above all former ones.
 	push @set, '-D', 'n=' . ++$self->{slice} . '00000000';
-	$slice->{before}->($self->{server}, $self->{tables}) if $slice->{before};
+	$self->{tables}->drain($slice->{set}) if $slice->{drain};
+	my $note = $slice->{cold} ? $self->cool($slice->{set}) : undef;
 	local $ENV{PGOPTIONS} = join ' ', map { "-c $_=$slice->{settings}{$_}" } sort keys %{ $slice->{settings} // {} };
+	my $sampler = $slice->{waits} ? $self->{server}->spawn("$self->{server}{folder}/waits", $self->{server}->psql($self->{waits})) : undef;
 	my $out = KvServer::command("$self->{server}{bin}/pgbench", '-n', '-M', 'prepared', '-c', $clients, '-j', $clients > 1 ? 2 : 1,
 		@length, '--random-seed=' . (1000 + $round), @set, @files);
 	my ($rate) = $out =~ /^tps = ([\d.]+) /m or die "pgbench: $out";
 	die "pgbench: $out" if $out =~ /^number of failed transactions: [1-9]/m or $out =~ /ERROR/;
-	return $rate;
+	if ($sampler)
+	{
+		waitpid $sampler, 0;
+		$note = KvServer::slurp("$self->{server}{folder}/waits") =~ s/\n\z//r =~ s/\n/, /gr;
+	}
+	return ($rate, $note);
+}
+
+# Starts the server anew with shared_buffers a quarter of the set's plain table, and lets the system forget the files of the set; says how.
+sub cool
+{
+	my ($self, $set) = @_;
+	my ($server, $tables) = @$self{qw(server tables)};
+	my @tables = map { $tables->name($set, $_) } @{ $tables->definition($set)->{roles} };
+	my $data = $server->sql("SELECT pg_total_relation_size('" . $tables->name($set, 'plain') . "') / 1024");
+	my @files = $server->files(@tables);
+
+	$server->restart(shared_buffers => int($data / 4 + 128) . 'kB');
+	my $left = KvServer::forget(@files);
+	return sprintf 'shared_buffers %.0f MB; posix_fadvise left %.1f MB of the files in the cache', $data / 4 / 1024, $left / 1024 / 1024;
 }
 
 # Writes the script that a reference "name:role" or "name:role@set" means; returns the file and the variables of the set.

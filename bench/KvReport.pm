@@ -1,4 +1,4 @@
-# KvReport: the table of results, printed as they come and kept as a file of tab-separated values.
+# KvReport: the table of results, printed as they come and kept as a file of tab-separated values, as one in Markdown and as a chart.
 
 package KvReport;
 
@@ -8,17 +8,18 @@ use warnings;
 use IO::Handle;
 use Time::HiRes qw(time);
 
+use KvChart;
 use KvServer;
 
 my @columns = qw(area measure unit ours theirs ratio least most rounds goal met note);
-my $line = "%-62s %10s %10s  %8s %8s %8s  %-9s %s\n";
+my $line = "%-70s %10s %10s  %8s %8s %8s  %-9s %s\n";
 
 # Makes a report that is written to a folder.
 sub new
 {
 	my ($class, $server, $mode, $folder) = @_;
 	my $self = bless { mode => $mode, rows => [], area => '', machine => [ machine($server) ],
-		file => "$folder/" . ($mode->{name} eq 'full' ? 'results' : $mode->{name}) . '.tsv' }, $class;
+		file => "$folder/" . ($mode->{name} eq 'full' ? 'results' : $mode->{name}) }, $class;
 
 	print map { "$_->[0]: $_->[1]\n" } @{ $self->{machine} };
 	return $self;
@@ -28,7 +29,7 @@ sub new
 sub add
 {
 	my ($self, $area, $row, $samples) = @_;
-	my %cell = (area => $area->{area}, measure => $row->{name}, unit => $row->{unit} // $area->{unit} // '1/s', goal => $row->{goal}, met => '-', note => '');
+	my %cell = (area => $area->{area}, measure => $row->{name}, label => exists $area->{chart} ? $area->{chart} : $row->{chart}, unit => $row->{unit} // $area->{unit} // '1/s', goal => $row->{goal}, met => '-', note => '');
 	my $judge = $row->{judge} // $area->{judge} // 'ratio';
 
 	if (!ref $samples)
@@ -74,7 +75,7 @@ sub say
 	return;
 }
 
-# Writes all rows to the file.
+# Writes all rows to the file of tab-separated values.
 sub write
 {
 	my ($self) = @_;
@@ -85,22 +86,56 @@ sub write
 	{
 		$text .= join("\t", map { /^(ours|theirs|ratio|least|most)$/ ? number($cell->{$_}) : $cell->{$_} // '' } @columns) . "\n";
 	}
-	KvServer::spew($self->{file}, $text);
+	KvServer::spew("$self->{file}.tsv", $text);
 	return;
 }
 
-# Prints what it all comes to.
+# Prints what it all comes to and writes the other files.
 sub finish
 {
 	my ($self, $seconds) = @_;
 	my %count;
 
+	push @{ $self->{machine} }, [ run => sprintf '%s, %d rounds of %s, %d min %d s', $self->{mode}{name}, $self->{mode}{rounds},
+		$self->{mode}{seconds} ? "$self->{mode}{seconds} s" : "$self->{mode}{transactions} transactions", $seconds / 60, $seconds % 60 ];
+	$self->write;
+	KvServer::spew("$self->{file}.md", $self->markdown);
+	KvServer::spew("$self->{file}.svg", $self->chart);
 	$count{ $_->{met} }++ foreach @{ $self->{rows} };
-	printf "\n%d goals met, %d not, %d rows skipped, %d without a goal; %d min %d s; written to %s\n",
-		(map { $count{$_} // 0 } qw(yes no skipped -)), $seconds / 60, $seconds % 60, $self->{file};
+	printf "\n%d goals met, %d not, %d rows skipped, %d without a goal; %d min %d s\n",
+		(map { $count{$_} // 0 } qw(yes no skipped -)), $seconds / 60, $seconds % 60;
 	print map { "not met: $_->{area}: $_->{measure}: " . number($_->{goal} =~ / of ours/ ? $_->{ours} : $_->{ratio}) . ", goal $_->{goal}\n" }
 		grep { $_->{met} eq 'no' } @{ $self->{rows} };
 	return;
+}
+
+# Returns the table in Markdown, below what it depends on.
+sub markdown
+{
+	my ($self) = @_;
+	my $text = join '', map { "- $_->[0]: $_->[1]\n" } @{ $self->{machine} };
+	my $area = '';
+
+	foreach my $cell (@{ $self->{rows} })
+	{
+		$text .= "\n**$cell->{area}** ($cell->{unit})\n\n| measure | ours | theirs | ratio | least | most | goal | met |\n|---|--:|--:|--:|--:|--:|---|---|\n"
+			if $area ne $cell->{area};
+		$area = $cell->{area};
+		$text .= '| ' . join(' | ', $cell->{measure}, map({ number($cell->{$_}) } qw(ours theirs ratio least most)), $cell->{goal}, $cell->{met}) . " |\n";
+	}
+	my @notes = map { "- $_->{area}, $_->{measure}: $_->{note}\n" } grep { $_->{note} ne '' } @{ $self->{rows} };
+	return $text . (@notes ? "\nNotes:\n\n" . join('', @notes) : '');
+}
+
+# Returns the chart of the rows that have a short label.
+sub chart
+{
+	my ($self) = @_;
+	my %machine = map { @$_ } @{ $self->{machine} };
+
+	return KvChart::svg('key_value beside plain PostgreSQL', "$self->{mode}{name} run, $machine{date}, $machine{machine}",
+		'throughput: times that of the plain table with the same items (median; line: least to most; triangle: goal)',
+		map { [ @$_{qw(label ratio least most)}, $_->{goal} =~ /^>= ([\d.]+)$/ ] } grep { $_->{label} and defined $_->{ratio} } @{ $self->{rows} });
 }
 
 # Returns what the results depend on, as pairs of name and value.

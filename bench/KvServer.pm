@@ -10,6 +10,7 @@ use strict;
 use warnings;
 
 use File::Temp qw(tempdir);
+use IPC::Open2;
 
 # Makes and starts a server; "bin" is PostgreSQL's folder of programs.
 sub new
@@ -55,6 +56,7 @@ sub stop
 	my ($self, $mode) = @_;
 
 	return unless $self->{running};
+	$self->close_session;
 	$self->{running} = 0;
 	command("$self->{bin}/pg_ctl", '-D', $self->{data}, '-m', $mode // 'fast', '-w', '-t', 300, 'stop');
 	return;
@@ -69,13 +71,48 @@ sub restart
 	return;
 }
 
-# Runs SQL in one session of psql and returns what it prints, fields parted by tabs; "variables" are psql's.
+# Runs SQL in a session that stays open and returns what it prints, fields parted by tabs; "variables" are psql's.
 sub sql
+{
+	my ($self, $sql, %variables) = @_;
+	my $end = 'end of ' . ++$self->{texts};
+	my $out = '';
+
+	if (!$self->{session})
+	{
+		my $child = open2(my $from, my $to, 'sh', '-c', 'exec "$@" 2>&1', 'sh', $self->psql('-'));
+		$self->{session} = { child => $child, from => $from, to => $to };
+	}
+	my ($from, $to) = @{ $self->{session} }{qw(from to)};
+	print $to join '', map({ "\\set $_ '$variables{$_}'\n" } sort keys %variables), "$sql\n;\n\\echo $end\n";
+	$to->flush;
+	while (my $line = <$from>)
+	{
+		if ($line eq "$end\n") { chomp $out; return $out }
+		$out .= $line;
+	}
+	$self->close_session;
+	die "$out$sql\n";
+}
+
+# Runs SQL in a session of its own.
+sub sql_alone
 {
 	my ($self, @sql) = @_;
 	my $out = command($self->psql(@sql));
 	chomp $out;
 	return $out;
+}
+
+# Ends the session that stays open, if there is one.
+sub close_session
+{
+	my ($self) = @_;
+	my $session = delete $self->{session} or return;
+
+	close $session->{to};
+	waitpid $session->{child}, 0;
+	return;
 }
 
 # Starts several SQL texts at once, each in a session of its own, and waits for them all.
@@ -101,15 +138,15 @@ sub spawn
 	exec @command or die "$command[0]: $!";
 }
 
-# Returns the command that runs SQL in psql.
+# Returns the command that runs SQL in psql, or what psql reads if it is "-".
 sub psql
 {
 	my ($self, $sql, %variables) = @_;
 	my @set = map { ('-v', "$_=$variables{$_}") } sort keys %variables;
-	my $file = "$self->{folder}/" . ++$self->{files} . '.sql';
+	my $file = $sql eq '-' ? '-' : "$self->{folder}/" . ++$self->{files} . '.sql';
 
-	spew($file, $sql);
-	$ENV{PGOPTIONS} = '-c key_value.allow_scan=on';
+	spew($file, $sql) unless $file eq '-';
+	$ENV{PGOPTIONS} = '-c key_value.allow_scan=on -c client_min_messages=warning';
 	return ("$self->{bin}/psql", '-X', '-q', '-A', '-t', '-F', "\t", '-v', 'ON_ERROR_STOP=1', @set, '-f', $file);
 }
 
@@ -128,6 +165,32 @@ sub DESTROY
 
 	eval { $self->stop('immediate') } if $$ == $self->{owner};
 	return;
+}
+
+# Returns the files of tables, their partitions and indexes.
+sub files
+{
+	my ($self, @tables) = @_;
+	my $names = join ', ', map { "'$_'" } @tables;
+
+	return map { my $file = "$self->{data}/$_"; grep { -f } $file, glob "$file.* ${file}_*" } split /\n/, $self->sql(<<"END");
+WITH leaf AS (SELECT t.relid FROM unnest(ARRAY[$names]) n, pg_partition_tree(n::regclass) t WHERE t.isleaf),
+relation AS (
+	SELECT relid AS oid FROM leaf UNION SELECT indexrelid FROM pg_index JOIN leaf ON indrelid = relid
+	UNION SELECT reltoastrelid FROM pg_class JOIN leaf ON oid = relid WHERE reltoastrelid <> 0)
+SELECT pg_relation_filepath(oid) FROM relation
+END
+}
+
+# Lets the system's cache forget files, by posix_fadvise, which needs no rights beyond theirs; returns how many bytes it kept nevertheless.
+sub forget
+{
+	my (@files) = @_;
+	my $left = 0;
+
+	system('dd', "if=$_", 'iflag=nocache', 'count=0', 'status=none') foreach @files;
+	$left += $_ foreach command('fincore', '-b', '-n', '-r', '-o', 'RES', @files) =~ /(\d+)/g;
+	return $left;
 }
 
 # Runs a command and returns its output; dies with it if the command fails.

@@ -26,7 +26,9 @@ sub definition
 	my $items = ref $set->{items} ? $set->{items}{ $self->{mode} } : $set->{items};
 	my $collections = int($items / $set->{per}) || 1;
 
-	return { partitions => 16, bytes => 200, roles => [qw(ours plain native)], %$set, items => $collections * $set->{per}, collections => $collections };
+	my $partitions = $set->{partitions} // 16;
+	$partitions = 2 if $self->{mode} eq 'smoke' and $partitions > 2;
+	return { bytes => 200, roles => [qw(ours plain native)], %$set, partitions => $partitions, items => $collections * $set->{per}, collections => $collections };
 }
 
 # Returns the name of the table that plays a role in a set.
@@ -53,6 +55,16 @@ sub need
 		$self->{server}->sql($sql =~ s/\{table\}/$table/gr);
 	}
 	$self->settle($name);
+	return;
+}
+
+# Waits until the global indexes of a set have all changes.
+sub drain
+{
+	my ($self, $set) = @_;
+	my $table = $self->name($set, 'ours');
+
+	$self->{server}->sql("SELECT kv.wait_for_index('$table', index_name, '10 min') FROM kv.indexes WHERE table_name = '$table'::regclass");
 	return;
 }
 

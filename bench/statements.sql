@@ -115,7 +115,7 @@ UPDATE {table} SET item = jsonb_set(item, '{status}', to_jsonb('S' || :v)) WHERE
 \set c {c}
 \set k 1000000 + random(0, :per - 1)
 \set v random(0, 999)
-SELECT kv.update_item('{table}', ('{"pk": "THREAD#' || :c || '", "sk": "MSG#' || :k || '"}')::jsonb, E'SET #s = \072v, owner = \072v, place = \072v', attribute_names => '{"#s": "status"}',
+SELECT kv.update_item('{table}', ('{"pk": "THREAD#' || :c || '", "sk": "MSG#' || :k || '"}')::jsonb, E'SET #s = \072v, #o = \072v, place = \072v', attribute_names => '{"#s": "status", "#o": "owner"}',
 	attribute_values => (E'{"\072v": "S' || :v || '"}')::jsonb);
 
 -- [update_three]

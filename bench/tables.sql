@@ -3,7 +3,6 @@
 -- psql variables: role (ours, plain, native), table, partitions, items, collections, bytes.  Item n belongs to collection n % collections and is
 -- the next of its collection: items arrive interleaved, as time brings them.  All values follow from n, so every run has the same data.
 \set ON_ERROR_STOP on
-SET client_min_messages = warning;
 SELECT :'role' = 'ours' AS ours, :'role' = 'native' AS native \gset
 \if :ours
 	SELECT kv.create_table(:'table', 'pk', 'sk', partitions => :partitions) \gset
