@@ -25,48 +25,52 @@
 #include "base/compat.h"
 #include "store/store_internal.h"
 
-/* Tells whether the leaf is a heap underneath, so that its pages may be read as such. */
-static inline bool
-is_heap(Relation leaf)
+/*
+ * Tells whether rows may be looked up through the probe: a leaf that is a heap
+ * underneath, so that its pages may be read as such, and no predicate locks.
+ */
+bool
+kv_store_can_probe(Relation heap, Snapshot snapshot)
 {
-	return leaf->rd_tableam == GetHeapamTableAmRoutine() || kv_am_is_key_value(leaf);
+	return IsMVCCSnapshot(snapshot) && !IsolationIsSerializable() &&
+		(kv_am_is_key_value(heap) || heap->rd_tableam == GetHeapamTableAmRoutine());
 }
 
-/* Looks for the version of a row that the snapshot sees; the page stays pinned in point if there is one. */
+/* Looks for the version of a row that the snapshot sees; its page stays pinned in *pinned if there is one. */
 static bool
-fetch_row(Relation heap, ItemPointer row, Snapshot snapshot, KvPoint *point, bool *all_dead)
+fetch_version(Relation heap, ItemPointer row, Snapshot snapshot, HeapTuple tuple, Buffer *pinned, bool *all_dead)
 {
 	Buffer		buffer = ReadBuffer(heap, ItemPointerGetBlockNumber(row));
 	bool		found;
 
 	heap_page_prune_opt(heap, buffer);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	found = heap_hot_search_buffer(row, heap, buffer, snapshot, &point->tuple, all_dead, true);
+	found = heap_hot_search_buffer(row, heap, buffer, snapshot, tuple, all_dead, true);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 
 	if (found)
-		point->buffer = buffer;
+		*pinned = buffer;
 	else
 		ReleaseBuffer(buffer);
 	return found;
 }
 
-/* Finds the row of the key through the index; false also where a cursor has to look (*scan). */
+/* Finds the row of the key through the index; false also where a scan has to look (*scan). */
 static bool
-probe_row(KvTable *table, const Datum *key, Snapshot snapshot, KvPoint *point, bool *scan)
+probe_row(Relation heap, Relation index, const KvKeySchema *schema, const Datum *key, Snapshot snapshot,
+		  HeapTuple tuple, Buffer *pinned, bool *scan)
 {
 	ItemPointerData rows[KV_MAX_PROBE_ROWS];
-	int			count;
+	int			count = kv_store_probe(heap, index, schema, key, rows, NULL);
 
-	count = kv_store_probe(point->heap, point->index, &table->key, key, rows, NULL);
 	*scan = count < 0;
 	for (int i = 0; i < count; i++)
 	{
 		bool		all_dead;
 
-		if (fetch_row(point->heap, &rows[i], snapshot, point, &all_dead))
+		if (fetch_version(heap, &rows[i], snapshot, tuple, pinned, &all_dead))
 		{
-			pgstat_count_heap_fetch(point->index);
+			pgstat_count_heap_fetch(index);
 			return true;
 		}
 		if (all_dead)
@@ -76,6 +80,21 @@ probe_row(KvTable *table, const Datum *key, Snapshot snapshot, KvPoint *point, b
 		}
 	}
 	return false;
+}
+
+/* Puts the row of a key into a slot of the leaf's. */
+bool
+kv_store_fetch(Relation heap, Relation index, const KvKeySchema *schema, const Datum *key,
+			   Snapshot snapshot, TupleTableSlot *slot, bool *scan)
+{
+	BufferHeapTupleTableSlot *heap_slot = (BufferHeapTupleTableSlot *) slot;
+	Buffer		pinned;
+
+	Assert(TTS_IS_BUFFERTUPLE(slot) && TTS_EMPTY(slot));
+	if (!probe_row(heap, index, schema, key, snapshot, &heap_slot->base.tupdata, &pinned, scan))
+		return false;
+	ExecStorePinnedBufferHeapTuple(&heap_slot->base.tupdata, slot, pinned);
+	return true;
 }
 
 /*
@@ -155,8 +174,9 @@ kv_store_get(KvTable *table, const Datum *key, Snapshot snapshot, KvPoint *point
 	bool		found = false;
 
 	Assert(!BufferIsValid(point->buffer) && point->cursor == NULL);
-	if (likely(IsMVCCSnapshot(snapshot) && !IsolationIsSerializable() && is_heap(point->heap)))
-		found = probe_row(table, key, snapshot, point, &scan);
+	if (likely(kv_store_can_probe(point->heap, snapshot)))
+		found = probe_row(point->heap, point->index, &table->key, key, snapshot,
+						  &point->tuple, &point->buffer, &scan);
 	if (found)
 	{
 		fill_view(table, point->descriptor, key, point, view);

@@ -39,6 +39,18 @@ typedef struct KvNeighbour
 extern int	kv_store_probe(Relation heap, Relation index, const KvKeySchema *schema,
 						   const Datum *key, ItemPointer rows, KvNeighbour *neighbour);
 
+/* --- store_get.c --- */
+
+/* Tells whether rows of a leaf may be looked up through kv_store_probe() under the snapshot. */
+extern bool kv_store_can_probe(Relation heap, Snapshot snapshot);
+
+/*
+ * Puts the row of a key that the snapshot sees into a slot of the leaf's,
+ * where kv_store_can_probe() said yes.  False also where a scan has to look (*scan).
+ */
+extern bool kv_store_fetch(Relation heap, Relation index, const KvKeySchema *schema, const Datum *key,
+						   Snapshot snapshot, TupleTableSlot *slot, bool *scan);
+
 /* --- store_writer.c --- */
 
 /*

@@ -73,23 +73,30 @@ compare_bytes(const ProbeValue *value, const char *data, int length)
 	return order;
 }
 
-/* Compares a key value with one that is stored in the index. */
-static int
-compare_value(const ProbeValue *value, struct varlena *stored)
+/* Compares a key value with a number or a compressed value that is stored in the index. */
+static pg_noinline int
+compare_unusual(const ProbeValue *value, struct varlena *stored)
 {
-	struct varlena *plain = stored;
+	struct varlena *plain;
 	int			order;
 
 	if (value->type == KV_KEY_NUMBER)
 		return DatumGetInt32(DirectFunctionCall2(numeric_cmp, value->value, PointerGetDatum(stored)));
 
-	/* the index compresses long values */
-	if (unlikely(VARATT_IS_COMPRESSED(stored)))
-		plain = pg_detoast_datum_packed(stored);
+	plain = pg_detoast_datum_packed(stored);
 	order = compare_bytes(value, VARDATA_ANY(plain), VARSIZE_ANY_EXHDR(plain));
 	if (plain != stored)
 		pfree(plain);
 	return order;
+}
+
+/* Compares a key value with one that is stored in the index. */
+static inline int
+compare_value(const ProbeValue *value, struct varlena *stored)
+{
+	if (likely(VARATT_IS_1B(stored) && value->type != KV_KEY_NUMBER))
+		return compare_bytes(value, VARDATA_1B(stored), VARSIZE_1B(stored) - VARHDRSZ_SHORT);
+	return compare_unusual(value, stored);
 }
 
 /*
@@ -100,7 +107,7 @@ compare_value(const ProbeValue *value, struct varlena *stored)
  * Key columns are not null and of variable length, so the second begins
  * where the first ends, aligned unless its header is short.
  */
-static int
+static pg_attribute_always_inline int
 compare_tuple(const ProbeKey *probe, Relation index, Page page, OffsetNumber offset)
 {
 	IndexTuple	tuple = (IndexTuple) PageGetItem(page, PageGetItemId(page, offset));

@@ -13,9 +13,12 @@
  *	  row comparison (partition key, sort key) > (a, b).
  * The btree drops the redundant ones itself.
  *
- * An index scan is opened for the greatest number of keys and told before
- * each rescan how many it has (IndexScanDesc.numberOfKeys), which the btree
- * reads at rescan only.
+ * An index scan is opened when first needed, for the greatest number of keys,
+ * and told before each rescan how many it has (IndexScanDesc.numberOfKeys),
+ * which the btree reads at rescan only.
+ *
+ * A range that is one whole key needs no index scan where a point read finds
+ * its row (store_get.c); where that gives up, the scan is started after all.
  */
 #include "postgres.h"
 
@@ -46,9 +49,15 @@ struct KvCursor
 	MemoryContext context;		/* what the scan allocates on its way has to stay as long as it */
 	Relation	heap;
 	Relation	index;
-	IndexScanDesc scan;
+	Snapshot	snapshot;
+	IndexScanDesc scan;			/* NULL: not needed yet */
 	TupleTableSlot *slot;
 	ScanDirection direction;
+	bool		primary;		/* reads the primary key, not a local index */
+	bool		point;			/* the range is one key, its row is looked up without a scan .. */
+	bool		on_row;			/* .. and was returned last */
+	Datum		point_key[KV_MAX_KEYS];
+	void	   *detoasted[KV_MAX_KEYS]; /* copies of point_key to free, or NULL */
 	bool		empty;			/* the range can hold nothing */
 	ScanDirection ended;		/* the direction in which the end was met, or none */
 	ScanKeyData row[KV_MAX_KEYS];	/* members of the row comparison */
@@ -207,7 +216,9 @@ open_cursor(KvTable *table, const KvIndex *index, int leaf, Snapshot snapshot, S
 	cursor->table = table;
 	cursor->schema = index ? &index->key : &table->key;
 	cursor->context = CurrentMemoryContext;
+	cursor->snapshot = snapshot;
 	cursor->direction = direction;
+	cursor->primary = index == NULL;
 	cursor->heap = table_open(table->leaf_relid[leaf], AccessShareLock);
 	cursor->leaf = kv_table_leaf(table, leaf);
 	btree = index ? cursor->leaf->local_index[index - table->local] : cursor->leaf->primary_index;
@@ -216,7 +227,6 @@ open_cursor(KvTable *table, const KvIndex *index, int leaf, Snapshot snapshot, S
 			 RelationGetRelationName(cursor->heap));
 	cursor->index = index_open(btree, AccessShareLock);
 	cursor->slot = table_slot_create(cursor->heap, NULL);
-	cursor->scan = kv_compat_index_beginscan(cursor->heap, cursor->index, snapshot, KV_MAX_SCAN_KEYS);
 	return cursor;
 }
 
@@ -234,23 +244,102 @@ kv_cursor_open_local(KvTable *table, const KvIndex *index, int leaf, Snapshot sn
 	return open_cursor(table, index, leaf, snapshot, direction);
 }
 
+/* Frees the copies of the point's key. */
+static void
+forget_point(KvCursor *cursor)
+{
+	cursor->point = cursor->on_row = false;
+	for (int i = 0; i < KV_MAX_KEYS; i++)
+	{
+		if (unlikely(cursor->detoasted[i] != NULL))
+			pfree(cursor->detoasted[i]);
+		cursor->detoasted[i] = NULL;
+	}
+}
+
+/* Keeps the key of a range that is one whole key for a point read; false if it is none. */
+static bool
+set_point(KvCursor *cursor, const KvCursorRange *range)
+{
+	int			count = cursor->schema->count;
+
+	if (!cursor->primary || !range->has_partition_key || range->has_start || count > 2 ||
+		(count == 2 && !kv_key_range_is_point(&range->key)) ||
+		!kv_store_can_probe(cursor->heap, cursor->snapshot))
+		return false;
+
+	cursor->point_key[0] = range->key.partition_key;
+	cursor->point_key[1] = range->key.low.value;
+	for (int i = 0; i < count; i++)
+	{
+		struct varlena *packed = PG_DETOAST_DATUM_PACKED(cursor->point_key[i]);
+
+		if (unlikely(PointerGetDatum(packed) != cursor->point_key[i]))
+			cursor->detoasted[i] = packed;
+		cursor->point_key[i] = PointerGetDatum(packed);
+	}
+	cursor->point = true;
+	return true;
+}
+
+/* Starts the index scan of a range. */
+static void
+start_scan(KvCursor *cursor, const KvCursorRange *range)
+{
+	ScanKeyData keys[KV_MAX_SCAN_KEYS];
+	int			count = fill_range(cursor, range, keys);
+
+	Assert(count <= KV_MAX_SCAN_KEYS);
+	if (cursor->scan == NULL)
+		cursor->scan = kv_compat_index_beginscan(cursor->heap, cursor->index, cursor->snapshot, KV_MAX_SCAN_KEYS);
+	cursor->scan->numberOfKeys = count;
+	index_rescan(cursor->scan, keys, count, NULL, 0);
+}
+
 /* Positions the cursor at the start of a range. */
 void
 kv_cursor_rescan(KvCursor *cursor, const KvCursorRange *range)
 {
 	MemoryContext caller = MemoryContextSwitchTo(cursor->context);
-	ScanKeyData keys[KV_MAX_SCAN_KEYS];
-	int			count;
 
 	cursor->empty = false;
 	cursor->ended = NoMovementScanDirection;
-	count = fill_range(cursor, range, keys);
-	Assert(count <= KV_MAX_SCAN_KEYS);
-
 	ExecClearTuple(cursor->slot);
-	cursor->scan->numberOfKeys = count;
-	index_rescan(cursor->scan, keys, count, NULL, 0);
+	forget_point(cursor);
+	if (!set_point(cursor, range))
+		start_scan(cursor, range);
 	MemoryContextSwitchTo(caller);
+}
+
+/* Returns the next row of a range that is one key: it is before or behind the one row there may be. */
+static bool
+next_of_point(KvCursor *cursor, ScanDirection direction)
+{
+	bool		scan = false;
+	bool		found;
+
+	if (cursor->on_row)
+	{
+		cursor->on_row = false;
+		ExecClearTuple(cursor->slot);
+		return false;
+	}
+	found = kv_store_fetch(cursor->heap, cursor->index, cursor->schema, cursor->point_key,
+						   cursor->snapshot, cursor->slot, &scan);
+	if (unlikely(scan))
+	{
+		KvCursorRange range = {.has_partition_key = true};
+
+		range.key.partition_key = cursor->point_key[0];
+		range.key.low.present = range.key.low.inclusive = true;
+		range.key.low.value = cursor->point_key[1];
+		range.key.high = range.key.low;
+		cursor->point = false;
+		start_scan(cursor, &range);
+		return index_getnext_slot(cursor->scan, direction, cursor->slot);
+	}
+	cursor->on_row = found;
+	return found;
 }
 
 /*
@@ -271,7 +360,8 @@ kv_cursor_next(KvCursor *cursor, ScanDirection direction)
 		return NULL;
 
 	caller = MemoryContextSwitchTo(cursor->context);
-	found = index_getnext_slot(cursor->scan, direction, cursor->slot);
+	found = cursor->point ? next_of_point(cursor, direction) :
+		index_getnext_slot(cursor->scan, direction, cursor->slot);
 	MemoryContextSwitchTo(caller);
 
 	cursor->ended = found ? NoMovementScanDirection : direction;
@@ -296,7 +386,9 @@ kv_cursor_leaf_descriptor(const KvCursor *cursor)
 void
 kv_cursor_close(KvCursor *cursor)
 {
-	index_endscan(cursor->scan);
+	if (cursor->scan != NULL)
+		index_endscan(cursor->scan);
+	forget_point(cursor);
 	ExecDropSingleTupleTableSlot(cursor->slot);
 	index_close(cursor->index, NoLock);
 	table_close(cursor->heap, NoLock);
