@@ -11,7 +11,10 @@
 # it), shuffled, key (collection after collection), random (sort keys in random
 # order too), window (collections live for a while), zipf, mixed (sizes 1, 8, 200).
 # WAY: insert (the default), copy, grow (every item updated to three times its
-# size), churn (ten rounds of deleting and inserting a tenth, vacuumed).
+# size), churn (ten rounds of deleting and inserting a tenth, vacuumed); behind
+# either of the latter two or insert, +compact: kv.compact follows, pages are
+# those of whole collections, and the time is that of kv.compact alone, in ms
+# per 1000 items; then WAL bytes per byte of plain heap, and items moved per item.
 #
 # ITEMS (200000), PARTITIONS (16) and the libpq variables are read from the environment.
 # The extension must be installed; the database is left as it was.
@@ -22,7 +25,10 @@ partitions=${PARTITIONS:-16}
 shapes=${*:-rr:1 rr:3 rr:10 rr:50 rr:500 rr:5000 shuffled:3 shuffled:10 shuffled:50 shuffled:500
 	random:50 random:500 random:5000 window:3 window:10 window:50 zipf:10 mixed:0 key:1 key:3 key:50
 	rr:3:100 rr:50:100 rr:3:1000 rr:50:1000 rr:10:20000 rr:3:240:copy rr:50:240:copy shuffled:50:240:copy key:50:240:copy
-	rr:10:240:grow rr:50:240:grow rr:50:240:churn}
+	rr:10:240:grow rr:50:240:grow rr:50:240:churn
+	rr:3:240:insert+compact rr:10:240:insert+compact rr:50:240:insert+compact rr:500:240:insert+compact
+	shuffled:3:240:insert+compact shuffled:10:240:insert+compact shuffled:50:240:insert+compact
+	zipf:10:240:insert+compact mixed:0:240:insert+compact random:50:240:insert+compact rr:50:240:churn+compact}
 
 # Loading updates and deletes by scan.
 run() { PGOPTIONS="-c key_value.allow_scan=on" psql -X -q -At -v ON_ERROR_STOP=1 "$@"; }
@@ -61,10 +67,10 @@ SQL
 make_table()
 {
 	local columns='pk text COLLATE "C" NOT NULL, sk text COLLATE "C" NOT NULL, item jsonb NOT NULL, PRIMARY KEY (pk, sk)'
-	local method=heap
-	[ "$1" = placed ] && method=key_value
+	local method=heap operators=
+	[ "$1" = placed ] && method=key_value operators=kv.xxh3_text_ops
 	{
-		echo "CREATE TABLE kv_bench.$1 ($columns) PARTITION BY HASH (pk);"
+		echo "CREATE TABLE kv_bench.$1 ($columns) PARTITION BY HASH (pk $operators);"
 		for ((p = 0; p < partitions; p++)); do
 			echo "CREATE TABLE kv_bench.$1_$p PARTITION OF kv_bench.$1 FOR VALUES WITH (MODULUS $partitions, REMAINDER $p) USING $method;"
 		done
@@ -104,14 +110,14 @@ load()
 # Prints heap pages, mean and most pages of the last 50 items, and their mean over the fewest possible.
 measure()
 {
-	local relation=$1 per_page=$2
+	local relation=$1 per_page=$2 last=$3
 	run -F ' ' <<SQL
 WITH item AS (
 	SELECT pk, tableoid::text || (ctid::text::point)[0] AS page, row_number() OVER (PARTITION BY pk ORDER BY sk DESC) AS place
 	FROM kv_bench.$relation),
 collection AS (
 	SELECT count(DISTINCT page) AS pages, ceil(count(*) / ($per_page)::float8) AS fewest
-	FROM item WHERE place <= 50 GROUP BY pk)
+	FROM item WHERE place <= $last GROUP BY pk)
 SELECT (SELECT sum(pg_relation_size(oid)) / 8192 FROM pg_class WHERE relkind = 'r' AND relname LIKE '$relation%' AND relnamespace = 'kv_bench'::regnamespace),
 	round(avg(pages), 2), max(pages), round((sum(pages) / sum(fewest))::numeric, 2) FROM collection;
 SQL
@@ -129,12 +135,23 @@ for shape in $shapes; do
 	make_source "$order" "$size" "$bytes" "$count"
 	make_table plain
 	make_table placed
-	plain_ms=$(load plain "$way")
-	placed_ms=$(load placed "$way")
+	last=50 extra=
+	plain_ms=$(load plain "${way%+compact}")
+	placed_ms=$(load placed "${way%+compact}")
+	if [[ $way == *+compact ]]; then
+		last=2000000000
+		wal=$(run -c "SELECT pg_current_wal_insert_lsn()")
+		begin=$(date +%s%N)
+		moved=$(run -F ' ' -c "CALL kv.compact('kv_bench.placed')" | awk '{ print $3 }')
+		placed_ms=$((($(date +%s%N) - begin) / 1000))
+		plain_ms=$count
+		extra=$(run -c "SELECT format('%s %s', round(pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '$wal') / sum(pg_relation_size(oid)), 2), round($moved / $count.0, 2))
+			FROM pg_class WHERE relkind = 'r' AND relname LIKE 'plain%' AND relnamespace = 'kv_bench'::regnamespace")
+	fi
 	per_page=$(run -c "SELECT $count / (sum(pg_relation_size(oid)) / 8192.0) FROM pg_class WHERE relkind = 'r' AND relname LIKE 'plain%' AND relnamespace = 'kv_bench'::regnamespace")
-	read -r plain_size _ _ plain_ratio <<<"$(measure plain "$per_page")"
-	read -r placed_size _ most placed_ratio <<<"$(measure placed "$per_page")"
-	awk -v s="$shape" -v a="$placed_size" -v b="$plain_size" -v r="$placed_ratio" -v m="$most" -v p="$plain_ratio" -v x="$placed_ms" -v y="$plain_ms" \
-		'BEGIN { printf "%-26s %6.2f %8.2f %6d %8.2f %9.2f\n", s, a / b, r, m, p, x / y }'
+	read -r plain_size _ _ plain_ratio <<<"$(measure plain "$per_page" "$last")"
+	read -r placed_size _ most placed_ratio <<<"$(measure placed "$per_page" "$last")"
+	awk -v s="$shape" -v a="$placed_size" -v b="$plain_size" -v r="$placed_ratio" -v m="$most" -v p="$plain_ratio" -v x="$placed_ms" -v y="$plain_ms" -v e="$extra" \
+		'BEGIN { printf "%-26s %6.2f %8.2f %6d %8.2f %9.2f %s\n", s, a / b, r, m, p, x / y, e }'
 	run -c "DROP TABLE kv_bench.plain, kv_bench.placed"
 done

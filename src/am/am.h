@@ -9,6 +9,7 @@
 #ifndef KV_AM_AM_H
 #define KV_AM_AM_H
 
+#include "access/htup.h"
 #include "storage/block.h"
 #include "storage/itemptr.h"
 #include "utils/relcache.h"
@@ -31,5 +32,88 @@ extern void kv_am_hint_neighbour(Relation relation, ItemPointer neighbour);
  */
 typedef void (*KvAmTruncateHook) (Relation relation);
 extern KvAmTruncateHook kv_am_truncate_hook;
+
+/* --- am_move.c: a row leaves its page --- */
+
+typedef enum KvAmMoveResult
+{
+	KV_AM_ROW_MOVED,
+	KV_AM_ROW_STRAYED,			/* moved, but not to the page that was named */
+	KV_AM_ROW_BUSY				/* locked, being changed or changed: left alone */
+} KvAmMoveResult;
+
+/* What a move leaves to do: index entries that point to the new version. */
+typedef struct KvAmMoved
+{
+	HeapTuple	row;			/* the new version, in CurrentMemoryContext */
+	bool		needs_entries;
+	ItemPointerData entry;		/* what they point to */
+} KvAmMoved;
+
+/*
+ * Moves a row that the active snapshot sees to a page of the relation, which is
+ * locked in ROW EXCLUSIVE mode.  Waits for nobody.  The caller inserts the index
+ * entries, and increments the command counter before it moves that row again.
+ */
+extern KvAmMoveResult kv_am_move_row(Relation relation, ItemPointer row, BlockNumber target, KvAmMoved *moved);
+
+/* Frees the room of rows that left a page, as far as no snapshot needs them; returns the free bytes. */
+extern Size kv_am_prune_page(Relation relation, BlockNumber block);
+
+/* Vacuums a relation locked in SHARE UPDATE EXCLUSIVE mode by a transaction made for it. */
+extern void kv_am_vacuum(Relation relation, bool may_truncate);
+
+/* --- am_pack.c: pages for collections that are moved as a whole --- */
+
+/* The free room of all pages of a relation, as far as known; may outlive a transaction.  Lives in CurrentMemoryContext of its making. */
+typedef struct KvAmPack KvAmPack;
+
+/* Rows of one collection that are to lie together, in key order. */
+typedef struct KvAmGroup
+{
+	int			count;
+	uint16	   *bytes;			/* of each row on its page, line pointer included */
+	BlockNumber *present;		/* where each lies */
+	BlockNumber *target;		/* where each is to lie */
+	int			present_pages;
+	int			target_pages;
+	Size		total_bytes;
+} KvAmGroup;
+
+/* Reads the free space map; room is left for so many pages that kv_am_pack_extend may add. */
+extern KvAmPack *kv_am_pack_begin(Relation relation, BlockNumber more_blocks);
+
+/* Reads the free space map again. */
+extern void kv_am_pack_refresh(KvAmPack *pack, Relation relation);
+
+/* Pages below this hold everything once they are well filled; the others are to become empty. */
+extern BlockNumber kv_am_pack_limit(const KvAmPack *pack);
+
+/* Raises the limit by one page, up to a bound; false if it is there. */
+extern bool kv_am_pack_raise(KvAmPack *pack, BlockNumber bound);
+
+/* Returns how many pages a group takes at least. */
+extern int	kv_am_pack_fewest(const KvAmPack *pack, const KvAmGroup *group);
+
+/* The bytes of rows that an empty page takes. */
+extern Size kv_am_pack_capacity(const KvAmPack *pack);
+
+/*
+ * Chooses pages for a group and takes their room; false if there are none.  A
+ * group that fits a page is split over several only with may_split.
+ */
+extern bool kv_am_pack_plan(KvAmPack *pack, Relation relation, KvAmGroup *group, bool may_split);
+
+/* Gives the room of a plan back. */
+extern void kv_am_pack_undo(KvAmPack *pack, const KvAmGroup *group);
+
+/* Tells whether the relation may have one more page for good. */
+extern bool kv_am_pack_may_grow(const KvAmPack *pack);
+
+/* Adds an empty page to the relation; false if as many were added as was asked for. */
+extern bool kv_am_pack_extend(KvAmPack *pack, Relation relation);
+
+/* Frees the room of rows that left a page and notes it. */
+extern void kv_am_pack_prune(KvAmPack *pack, Relation relation, BlockNumber block);
 
 #endif							/* KV_AM_AM_H */

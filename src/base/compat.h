@@ -204,6 +204,39 @@ kv_compat_extend_relation(Relation relation)
 	index_beginscan(heap, index, snapshot, nkeys, 0)
 #endif
 
+/* 16: heap_update() says which indexes need entries. Can go with 15. */
+#if PG_VERSION_NUM >= 160000
+#define kv_compat_heap_update(heap, from, row, cid, failure, lock_mode) \
+	heap_update(heap, from, row, cid, InvalidSnapshot, true, failure, lock_mode, &(TU_UpdateIndexes) {TU_None})
+#else
+#define kv_compat_heap_update(heap, from, row, cid, failure, lock_mode) \
+	heap_update(heap, from, row, cid, InvalidSnapshot, true, failure, lock_mode)
+#endif
+
+/* 18: vacuum_truncate has a setting behind the storage parameter. Can go with 17. */
+#if PG_VERSION_NUM >= 180000
+#define kv_compat_may_truncate(relation) \
+	((relation)->rd_options && ((StdRdOptions *) (relation)->rd_options)->vacuum_truncate_set ? \
+	 ((StdRdOptions *) (relation)->rd_options)->vacuum_truncate : vacuum_truncate)
+#else
+#define kv_compat_may_truncate(relation) \
+	((relation)->rd_options == NULL || ((StdRdOptions *) (relation)->rd_options)->vacuum_truncate)
+#endif
+
+/* 17: a right of its own, MAINTAIN, to vacuum and the like; before, the owner's alone. Can go with 16. */
+#if PG_VERSION_NUM >= 170000
+#define kv_compat_may_maintain(relid, role) (pg_class_aclcheck(relid, role, ACL_MAINTAIN) == ACLCHECK_OK)
+#else
+#define kv_compat_may_maintain(relid, role) kv_compat_owns_relation(relid, role)
+#endif
+
+/* 17: maintenance runs under a search path of its own. Can go with 16. */
+#if PG_VERSION_NUM >= 170000
+#define kv_compat_restrict_search_path() RestrictSearchPath()
+#else
+#define kv_compat_restrict_search_path() ((void) 0)
+#endif
+
 /* 16: summarizing indexes may be the only ones that an update must reach. Can go with 15. */
 #if PG_VERSION_NUM >= 160000
 #define KV_COMPAT_NO_INDEXES TU_None

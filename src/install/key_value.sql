@@ -113,6 +113,19 @@ CREATE FUNCTION kv.describe_table(table_name regclass) RETURNS jsonb
 COMMENT ON FUNCTION kv.describe_table(regclass)
 	IS 'a key-value table in the shape of DynamoDB''s TableDescription; ItemCount is an estimate';
 
+CREATE PROCEDURE kv.compact(
+	table_name regclass,
+	max_pages integer DEFAULT NULL,
+	INOUT collections bigint DEFAULT NULL,
+	INOUT moved_collections bigint DEFAULT NULL,
+	INOUT moved_items bigint DEFAULT NULL,
+	INOUT pages_before bigint DEFAULT NULL,
+	INOUT pages_after bigint DEFAULT NULL
+)
+	AS 'MODULE_PATHNAME', 'kv_compact_sql' LANGUAGE C;
+COMMENT ON PROCEDURE kv.compact(regclass, integer, bigint, bigint, bigint, bigint, bigint)
+	IS 'moves the items of scattered collections together, beside readers and writers; commits many times; max_pages bounds the pages full of items that are moved';
+
 /* What makes a table a key-value table is said in src/table/table.h; the two views say the same in SQL. */
 CREATE VIEW kv.tables AS
 SELECT c.oid::pg_catalog.regclass AS table_name,

@@ -211,4 +211,24 @@ extern Jsonb *kv_operation_transact_write(Jsonb *request, text *token, KvCaller 
 /* Reads items of one moment. */
 extern Jsonb *kv_operation_transact_get(Jsonb *request, KvCaller *caller);
 
+/* --- operation_compact.c --- */
+
+/* What was done; of the partitions that were looked at. */
+typedef struct KvCompactResult
+{
+	int64		collections;
+	int64		moved_collections;
+	int64		moved_items;
+	int64		pages_before;
+	int64		pages_after;
+} KvCompactResult;
+
+/*
+ * Moves the items of scattered collections of a table, or of a global index's
+ * table, together, until max_pages (0: no limit) pages full of items were
+ * moved.  Commits, many times: the caller has an SPI connection that may.
+ * Table owners and superusers only.
+ */
+extern void kv_operation_compact(Oid relid, int64 max_pages, KvCompactResult *result);
+
 #endif							/* KV_OPERATION_OPERATION_H */

@@ -221,4 +221,48 @@ extern KvWriteResult kv_writer_remove(KvWriter *writer);
 /* Fills the view with the row as insert or replace wrote it, triggers included; good until kv_writer_close. */
 extern void kv_writer_written(const KvWriter *writer, KvItemView *view);
 
+/* --- store_compact.c: the items of a collection are moved together --- */
+
+/* One leaf being compacted.  Outlives transactions; lives in CurrentMemoryContext of its making. */
+typedef struct KvCompaction KvCompaction;
+
+/* What was done so far. */
+typedef struct KvCompactCounts
+{
+	int64		collections;	/* looked at */
+	int64		moved_collections;
+	int64		moved_items;
+	int64		moved_bytes;
+	int64		busy_items;		/* were locked or being changed */
+	bool		held_back;		/* an old snapshot needs the rows that were moved last, where they were */
+	int64		pages_before;
+	int64		pages_after;
+} KvCompactCounts;
+
+typedef enum KvCompactStep
+{
+	KV_COMPACT_MORE,			/* commit, and go on */
+	KV_COMPACT_VACUUM,			/* commit, have kv_compaction_vacuum called in a transaction, commit, and go on */
+	KV_COMPACT_DONE
+} KvCompactStep;
+
+/*
+ * Starts to compact a leaf of the table, which it locks in ROW EXCLUSIVE mode;
+ * counts are added to and must live as long.
+ */
+extern KvCompaction *kv_compaction_begin(KvTable *table, int leaf, KvCompactCounts *counts);
+
+/*
+ * Does the work of one transaction, which must be SERIALIZABLE and has an
+ * active snapshot: moves some hundred kilobytes of items, at most.  The table
+ * is the same, opened again.  Acts as the leaf's owner.
+ */
+extern KvCompactStep kv_compaction_step(KvCompaction *compaction, KvTable *table);
+
+/* Vacuums the leaf unless somebody else does.  Comes before the first step and, with may_truncate, behind the last. */
+extern void kv_compaction_vacuum(KvCompaction *compaction, KvTable *table, bool may_truncate);
+
+/* Ends the compaction: counts the pages that there are now. */
+extern void kv_compaction_end(KvCompaction *compaction, KvTable *table);
+
 #endif							/* KV_STORE_STORE_H */

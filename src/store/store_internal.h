@@ -135,4 +135,29 @@ extern void kv_triggers_capture(const KvTriggers *triggers, KvWriter *writer, bo
 /* Fires the AFTER triggers queued, and AFTER STATEMENT triggers if the row was written. */
 extern void kv_triggers_end(KvTriggers *triggers, bool written);
 
+/* --- store_move.c --- */
+
+/* A leaf whose rows are moved, with its indexes open. */
+typedef struct KvMover
+{
+	Relation	heap;
+	int			index_count;
+	Relation   *index;
+	IndexInfo **info;
+	EState	   *estate;
+	TupleTableSlot *slot;
+	MemoryContext row_context;	/* reset after each row */
+	Oid			user;			/* whom to be again */
+	int			security_context;
+	int			guc_level;
+} KvMover;
+
+/* Opens the indexes of a leaf that is locked in ROW EXCLUSIVE mode; acts as its owner from here on. */
+extern void kv_mover_begin(KvMover *mover, Relation heap);
+
+/* Moves a row to a page, with its index entries; false if it was left where it is. */
+extern bool kv_mover_move(KvMover *mover, ItemPointer row, BlockNumber target);
+
+extern void kv_mover_end(KvMover *mover);
+
 #endif							/* KV_STORE_STORE_INTERNAL_H */

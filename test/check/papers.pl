@@ -31,11 +31,11 @@ is(join(' ', sort keys %listed), join(' ', sort keys %setting), 'the README list
 
 # Functions: every one of the install script is in the README, and the other way round.
 my $install = slurp('src/install/key_value.sql');
-my %function = map { $_ => 1 } $install =~ /^CREATE FUNCTION kv\.(\w+)/mg;
+my %function = map { $_ => 1 } $install =~ /^CREATE (?:FUNCTION|PROCEDURE) kv\.(\w+)/mg;
 my %shown = map { $_ => 1 } $readme =~ /^\| `kv\.(\w+)\(/mg;
 is(join(' ', sort keys %shown), join(' ', sort keys %function), 'the README lists the functions');
 
-my @uncommented = grep { $install !~ /COMMENT ON FUNCTION kv\.\Q$_\E\b/ } sort keys %function;
+my @uncommented = grep { $install !~ /COMMENT ON (?:FUNCTION|PROCEDURE) kv\.\Q$_\E\b/ } sort keys %function;
 is_deeply(\@uncommented, [], 'every function has a comment');
 my @bare = grep { $install !~ /COMMENT ON VIEW kv\.\Q$_\E\b/ } $install =~ /^CREATE VIEW kv\.(\w+)/mg;
 is_deeply(\@bare, [], 'every view has a comment');

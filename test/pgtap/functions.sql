@@ -18,6 +18,9 @@ SELECT set_eq(
 		'sort_key_type text DEFAULT ''S''::text, partitions integer DEFAULT 16', 'regclass'),
 	('drop_table', 'table_name regclass', 'void'),
 	('describe_table', 'table_name regclass', 'jsonb'),
+	('compact', 'IN table_name regclass, IN max_pages integer DEFAULT NULL::integer, INOUT collections bigint DEFAULT NULL::bigint, '
+		'INOUT moved_collections bigint DEFAULT NULL::bigint, INOUT moved_items bigint DEFAULT NULL::bigint, '
+		'INOUT pages_before bigint DEFAULT NULL::bigint, INOUT pages_after bigint DEFAULT NULL::bigint', NULL),
 	('put_item', 'table_name regclass, item jsonb, condition text DEFAULT NULL::text, attribute_values jsonb DEFAULT NULL::jsonb, '
 		'attribute_names jsonb DEFAULT NULL::jsonb, return_values text DEFAULT ''NONE''::text, '
 		'return_values_on_failure text DEFAULT ''NONE''::text, on_condition_failure text DEFAULT ''raise''::text', 'jsonb'),
@@ -74,7 +77,7 @@ SELECT set_eq(
 	$$SELECT name FROM function WHERE volatility = 'volatile'$$,
 	ARRAY['create_table', 'drop_table', 'put_item', 'update_item', 'delete_item', 'batch_write_item', 'create_global_index',
 		'create_local_index', 'drop_index', 'wait_for_index', 'apply_changes', 'global_index', 'capture_change', 'on_table_rewrite',
-		'transact_write_items', 'dynamodb', 'key_value_am_handler'], 'what writes is volatile');
+		'transact_write_items', 'dynamodb', 'compact', 'key_value_am_handler'], 'what writes is volatile');
 SELECT set_eq(
 	$$SELECT name FROM function WHERE volatility = 'immutable'$$,
 	ARRAY['item_size', 'from_dynamodb_json', 'to_dynamodb_json', 'xxh3_text', 'xxh3_numeric', 'xxh3_bytea',
