@@ -11,6 +11,7 @@
  *
  * Which indexes there are is the base table's descriptor's to say, whatever
  * their state: an index that is not filled yet has its changes noted as well.
+ * One whose changes cannot be noted is put in doubt (index_doubt.c).
  */
 #include "postgres.h"
 
@@ -174,6 +175,19 @@ compare_for_index(const KvIndex *index, const KvItemView *old, const KvItemView 
 	return true;
 }
 
+/* Returns the descriptor of one of the table's indexes; NULL, having put it in doubt, if it cannot follow the table. */
+static const KvIndex *
+find_index(const KvTable *base, Oid relid)
+{
+	const KvTable *index = kv_table_lookup(relid);
+	bool		fits = index != NULL && index->usable && index->index != NULL &&
+	index->index->base_relid == base->relid;
+
+	if (unlikely(!fits || index->index->outdated))
+		kv_index_note_doubt(relid);
+	return fits ? index->index : NULL;
+}
+
 /* Writes a record of a change of one item, if an index sees it; either view is NULL where there is no item. */
 static void
 capture(const KvTable *base, const KvItemView *old, const KvItemView *new)
@@ -189,10 +203,9 @@ capture(const KvTable *base, const KvItemView *old, const KvItemView *new)
 	kv_change_begin(&record, &base->key, old ? old->key : new->key);
 	for (int i = 0; i < base->global_count; i++)
 	{
-		const KvTable *index = kv_table_lookup(base->global_relid[i]);
+		const KvIndex *index = find_index(base, base->global_relid[i]);
 
-		if (index != NULL && index->usable && index->index != NULL && index->index->base_relid == base->relid &&
-			compare_for_index(index->index, old, new, &record))
+		if (index != NULL && compare_for_index(index, old, new, &record))
 			seen = true;
 	}
 	if (seen)
@@ -278,7 +291,9 @@ kv_capture_change_sql(PG_FUNCTION_ARGS)
 
 	leaf = kv_table_lookup(RelationGetRelid(data->tg_relation));
 	base = leaf != NULL && leaf->is_leaf ? kv_table_lookup(leaf->root_relid) : leaf;
-	if (base != NULL && leaf->usable && base->usable && base->global_count > 0)
+	if (base == NULL || !leaf->usable || !base->usable)
+		kv_index_note_doubt(RelationGetRelid(data->tg_relation));
+	else if (base->global_count > 0)
 		capture_row(data, leaf, base);
 	return PointerGetDatum(NULL);
 }

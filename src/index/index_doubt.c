@@ -8,16 +8,19 @@
  *	- a leaf truncated by itself, or an index table by its owner: the access
  *	  method tells;
  *	- ALTER TABLE that computes a column anew: an event trigger tells;
- *	- the capture trigger enabled or disabled: a hook tells (index_hooks.c).
+ *	- the capture trigger enabled, disabled or dropped: a hook tells
+ *	  (index_hooks.c);
+ *	- a row written while the table or the index is not usable, or the index
+ *	  has another definition than it was filled by: capture tells.
  * (Partitions attached and detached, and changed definitions, show in the
- * fingerprint.)  What was told is kept until the transaction commits, since
- * it comes in the middle of catalog changes.
+ * fingerprint, but not once they are undone.)  What was told is kept until the
+ * transaction commits, since it comes in the middle of catalog changes.
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
 #include "access/xact.h"
-#include "catalog/pg_class.h"
+#include "catalog/partition.h"
 #include "commands/event_trigger.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -46,20 +49,18 @@ static List *seen_by_trigger = NIL;
 void
 kv_index_note_doubt(Oid relid)
 {
-	MemoryContext caller;
+	MemoryContext caller = MemoryContextSwitchTo(TopTransactionContext);
 
-	if (kv_table_index_write_depth > 0)
-		return;
-	caller = MemoryContextSwitchTo(TopTransactionContext);
 	doubtful = list_append_unique_oid(doubtful, relid);
 	MemoryContextSwitchTo(caller);
 }
 
-/* Hook of the access method: notes that a relation was truncated. */
+/* Hook of the access method: notes that a relation was truncated, not by ourselves. */
 static void
 note_truncation(Relation relation)
 {
-	kv_index_note_doubt(RelationGetRelid(relation));
+	if (kv_table_index_write_depth == 0)
+		kv_index_note_doubt(RelationGetRelid(relation));
 }
 
 /* kv.on_table_rewrite(): event trigger that sees ALTER TABLE compute the columns of a table anew. */
@@ -79,21 +80,11 @@ kv_on_table_rewrite_sql(PG_FUNCTION_ARGS)
 static void
 put_in_doubt(Oid relid)
 {
-	const KvTable *leaf = kv_table_lookup(relid);
-	const KvTable *root;
+	Oid			root = get_rel_relispartition(relid) ? llast_oid(get_partition_ancestors(relid)) : relid;
 
-	if (leaf == NULL)
-		return;
-	if (leaf->index != NULL)
-	{
-		(void) kv_state_remove(leaf->index->relid, true);
-		return;
-	}
-	root = leaf->is_leaf ? kv_table_lookup(leaf->root_relid) : leaf;
-	if (root == NULL || list_member_oid(seen_by_trigger, root->relid))
-		return;
-	for (int i = 0; i < root->global_count; i++)
-		(void) kv_state_remove(root->global_relid[i], true);
+	(void) kv_state_remove(root, true); /* it is an index */
+	if (!list_member_oid(seen_by_trigger, root))
+		kv_state_remove_of_base(root);
 }
 
 /* Transaction callback: puts indexes in doubt before the transaction commits. */
@@ -104,7 +95,8 @@ follow_doubts(XactEvent event, void *argument)
 	{
 		case XACT_EVENT_PRE_COMMIT:
 		case XACT_EVENT_PRE_PREPARE:
-			if (doubtful != NIL)
+			/* the extension may be what was dropped */
+			if (doubtful != NIL && OidIsValid(kv_table_extension_relation("index_state")))
 			{
 				ListCell   *cell;
 
@@ -126,26 +118,24 @@ follow_doubts(XactEvent event, void *argument)
 	}
 }
 
+/* Subtransaction callback: a truncation that a trigger saw may be undone. */
+static void
+forget_seen(SubXactEvent event, SubTransactionId subtransaction, SubTransactionId parent, void *argument)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		seen_by_trigger = NIL;
+}
+
 /* Truncates one index, as its owner. */
 static void
 truncate_index(const KvTable *index)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(index->relid));
-	Oid			owner;
-	Oid			user;
-	int			context;
-	char	   *command;
+	char	   *command = psprintf("TRUNCATE %s",
+								   quote_qualified_identifier(get_namespace_name(get_rel_namespace(index->relid)),
+															  get_rel_name(index->relid)));
+	KvOwnerSwitch saved;
 
-	if (!HeapTupleIsValid(tuple))
-		return;
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
-
-	command = psprintf("TRUNCATE %s", quote_qualified_identifier(get_namespace_name(get_rel_namespace(index->relid)),
-																 get_rel_name(index->relid)));
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(owner, context | SECURITY_RESTRICTED_OPERATION);
-	kv_table_index_write_depth++;
+	kv_index_become_owner(index->relid, &saved);
 	PG_TRY();
 	{
 		SPI_connect();
@@ -153,12 +143,13 @@ truncate_index(const KvTable *index)
 			elog(ERROR, "SPI_execute failed for \"%s\"", command);
 		SPI_finish();
 	}
-	PG_FINALLY();
+	PG_CATCH();
 	{
 		kv_table_index_write_depth--;
+		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	SetUserIdAndSecContext(user, context);
+	kv_index_become_again(&saved);
 }
 
 /* Makes the indexes of a table follow its truncation. */
@@ -188,4 +179,5 @@ kv_index_watch_doubts(void)
 {
 	kv_am_truncate_hook = note_truncation;
 	RegisterXactCallback(follow_doubts, NULL);
+	RegisterSubXactCallback(forget_seen, NULL);
 }

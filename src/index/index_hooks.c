@@ -5,7 +5,7 @@
  * Most of it needs no help: an index that does not go with its base table any
  * more has another fingerprint (table_index.c), and dependencies drop it.
  * Here are the change of a base table's owner, which its indexes follow, the
- * capture trigger enabled and disabled, and COMMIT PREPARED, which wakes the
+ * capture trigger enabled, disabled and dropped, and COMMIT PREPARED, which wakes the
  * worker.
  */
 #include "postgres.h"
@@ -95,9 +95,9 @@ follow_owner(Oid relid)
 	}
 }
 
-/* Puts the indexes of a table in doubt whose capture trigger was enabled or disabled. */
+/* Puts the indexes of a table in doubt whose capture trigger was enabled or disabled, or is about to be dropped. */
 static void
-follow_trigger(Oid trigger)
+follow_trigger(Oid trigger, bool is_dropped)
 {
 	Relation	triggers = table_open(TriggerRelationId, AccessShareLock);
 	ScanKeyData key;
@@ -112,8 +112,8 @@ follow_trigger(Oid trigger)
 		Oid			relid = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
 
 		kv_index_note_doubt(relid);
-		/* what is known of a table tells whether all of its partitions are captured */
-		if (get_rel_relispartition(relid))
+		/* what is known of a table tells whether all of its partitions are captured; a trigger is dropped with the table's */
+		if (!is_dropped && get_rel_relispartition(relid))
 			CacheInvalidateRelcacheByRelid(get_partition_parent(relid, true));
 	}
 	systable_endscan(scan);
@@ -128,8 +128,9 @@ see_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_
 		next_object_access(access, class_id, object_id, sub_id, argument);
 	if (access == OAT_POST_ALTER && class_id == RelationRelationId && sub_id == 0)
 		follow_owner(object_id);
-	else if (access == OAT_POST_ALTER && class_id == TriggerRelationId)
-		follow_trigger(object_id);
+	else if ((access == OAT_POST_ALTER || access == OAT_DROP) && class_id == TriggerRelationId &&
+			 kv_table_index_write_depth == 0)
+		follow_trigger(object_id, access == OAT_DROP);
 }
 
 /* Runs a utility command, and wakes the worker behind COMMIT PREPARED. */

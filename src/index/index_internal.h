@@ -210,7 +210,7 @@ extern void kv_index_install_capture(void);
 
 /* --- index_doubt.c --- */
 
-/* Notes that a base table, an index or a leaf of one has other rows than its indexes were told of. */
+/* Notes that a base table, an index or a leaf of one has other rows than it should, or its indexes were told of. */
 extern void kv_index_note_doubt(Oid relid);
 
 /* Makes the indexes of a table follow its truncation; called by its trigger. */
@@ -220,6 +220,22 @@ extern void kv_index_after_truncate(Oid base_relid);
 extern void kv_index_watch_doubts(void);
 
 /* --- index_write.c: writing to index tables --- */
+
+/* What to go back to after acting as the owner of a relation. */
+typedef struct KvOwnerSwitch
+{
+	Oid			user;
+	int			context;
+	int			nest_level;
+} KvOwnerSwitch;
+
+/*
+ * Acts as the owner of a relation, in a security-restricted operation with a
+ * safe search path, and as who may write to indexes.  An error undoes it when
+ * its subtransaction ends, but for kv_table_index_write_depth.
+ */
+extern void kv_index_become_owner(Oid relid, KvOwnerSwitch *saved);
+extern void kv_index_become_again(const KvOwnerSwitch *saved);
 
 /* One thing to do in an index. */
 typedef struct KvIndexWrite

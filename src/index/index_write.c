@@ -23,14 +23,6 @@
 #include "base/errors.h"
 #include "index/index_internal.h"
 
-/* What to go back to after acting as the owner of a relation. */
-typedef struct OwnerSwitch
-{
-	Oid			user;
-	int			context;
-	int			nest_level;
-} OwnerSwitch;
-
 /* Returns the owner of a relation. */
 static Oid
 owner_of(Oid relid)
@@ -46,8 +38,8 @@ owner_of(Oid relid)
 }
 
 /* Acts as the owner of a relation from now on. */
-static void
-become_owner(Oid relid, OwnerSwitch *saved)
+void
+kv_index_become_owner(Oid relid, KvOwnerSwitch *saved)
 {
 	GetUserIdAndSecContext(&saved->user, &saved->context);
 	SetUserIdAndSecContext(owner_of(relid), saved->context | SECURITY_RESTRICTED_OPERATION);
@@ -57,9 +49,9 @@ become_owner(Oid relid, OwnerSwitch *saved)
 	kv_table_index_write_depth++;
 }
 
-/* Acts as before again; an error does the same when its subtransaction ends (index_round.c counts on it). */
-static void
-become_again(const OwnerSwitch *saved)
+/* Acts as before again. */
+void
+kv_index_become_again(const KvOwnerSwitch *saved)
 {
 	kv_table_index_write_depth--;
 	AtEOXact_GUC(false, saved->nest_level);
@@ -142,11 +134,11 @@ kv_index_write(KvTable *index, KvIndexWrite *writes, int count)
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "key_value index entry",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller;
-	OwnerSwitch saved;
+	KvOwnerSwitch saved;
 	KvWriter   *writer = NULL;
 
 	qsort_arg(writes, count, sizeof(KvIndexWrite), compare_writes, &index->key);
-	become_owner(index->relid, &saved);
+	kv_index_become_owner(index->relid, &saved);
 	for (int i = 0; i < count; i++)
 	{
 		if (i == 0 || writes[i].leaf != writes[i - 1].leaf)
@@ -164,6 +156,6 @@ kv_index_write(KvTable *index, KvIndexWrite *writes, int count)
 	}
 	if (writer)
 		kv_writer_close(writer);
-	become_again(&saved);
+	kv_index_become_again(&saved);
 	MemoryContextDelete(context);
 }

@@ -67,6 +67,7 @@ typedef struct KvIndex
 	Oid			trigger_function;	/* of the triggers that define and guard it */
 	bool		foreign_owner;	/* not that of the base table */
 	KvIndexState state;
+	bool		outdated;		/* it was filled by another definition */
 	uint64		fingerprint;	/* of all that its content depends on but the items */
 	const char *not_ready;		/* a whole sentence; NULL: it can be read */
 } KvIndex;

@@ -213,7 +213,8 @@ make_fingerprint(const KvTable *table, const KvIndex *index, const KvTable *base
 	StringInfoData facts;
 
 	initStringInfo(&facts);
-	appendStringInfo(&facts, "%u %u %u %d %d", base->relid, primary_key_of(base->relid), primary_key_of(index->relid), (int) index->projection, index->key.trailing);
+	appendStringInfo(&facts, "%u %u %u %d %d %d", base->relid, primary_key_of(base->relid),
+					 primary_key_of(index->relid), base->item_attno, (int) index->projection, index->key.trailing);
 	for (int i = 0; i < table->key.count; i++)
 		appendStringInfo(&facts, " %s %c %d", table->key.attribute[i].name,
 						 (char) table->key.attribute[i].type, index->base_key[i]);
@@ -266,7 +267,8 @@ read_state(KvIndex *index)
 		TupleDesc	row_type = RelationGetDescr(state_table);
 		char	   *state = TextDatumGetCString(heap_getattr(tuple, KV_STATE_STATE, row_type, &isnull));
 
-		if (DatumGetInt64(heap_getattr(tuple, KV_STATE_FINGERPRINT, row_type, &isnull)) == (int64) index->fingerprint)
+		index->outdated = DatumGetInt64(heap_getattr(tuple, KV_STATE_FINGERPRINT, row_type, &isnull)) != (int64) index->fingerprint;
+		if (!index->outdated)
 			index->state = strcmp(state, "ACTIVE") == 0 ? KV_INDEX_ACTIVE :
 				strcmp(state, "BACKFILLING") == 0 ? KV_INDEX_BACKFILLING : KV_INDEX_CREATING;
 	}
