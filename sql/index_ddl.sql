@@ -172,6 +172,24 @@ SELECT kv.apply_changes() IS NOT NULL AS applied;
 SELECT last_error FROM kv.indexes WHERE index_name = 'id_b';
 SELECT kv.query('index_ddl', 'a = :a', '{":a": "y"}', index => 'id_b', projection => 'pk, a');
 
+-- records from before a key got another form are left out
+SELECT kv.create_table('index_ddl_form', 'pk', 'sk', partitions => 2);
+SELECT kv.create_global_index('index_ddl_form', 'id_f', 'a', 's');
+SELECT count(kv.put_item('index_ddl_form', jsonb_build_object('pk', 'P' || n, 'sk', repeat(chr(127), 200) || n, 'a', 'x', 's', n::text))) FROM generate_series(1, 9) n;
+ALTER TABLE id_f ALTER COLUMN s TYPE numeric USING s::numeric;
+ALTER TABLE index_ddl_form DROP CONSTRAINT index_ddl_form_pkey;
+ALTER TABLE index_ddl_form ADD PRIMARY KEY (pk);
+SELECT kv.create_global_index('index_ddl_form', 'id_g', 'a');
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT index_name, state, detail FROM kv.indexes WHERE table_name = 'index_ddl_form'::regclass ORDER BY 1;
+SELECT count(*), sum(length(pk)) FROM id_g WHERE a = 'x';
+SELECT count(kv.update_item('index_ddl_form', jsonb_build_object('pk', 'P' || n), 'SET a = :a', NULL, '{":a": "y"}')) FROM generate_series(1, 9) n;
+ALTER TABLE index_ddl_form DROP CONSTRAINT index_ddl_form_pkey;
+ALTER TABLE index_ddl_form ADD PRIMARY KEY (pk, sk);
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT index_name, state, detail FROM kv.indexes WHERE table_name = 'index_ddl_form'::regclass ORDER BY 1;
+DROP TABLE index_ddl_form;
+
 -- indexes go with the table
 DROP TABLE index_ddl;
 SELECT relname FROM pg_class WHERE relname LIKE 'id\_b%';

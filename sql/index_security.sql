@@ -144,6 +144,62 @@ SET client_min_messages = warning;
 SELECT last_error FROM kv.indexes WHERE index_name = 'is_a';
 SELECT kv.query('index_security', 'a = :a', '{":a": "trap 2"}', index => 'is_a', projection => 'pk');
 
+-- nor stop the others' indexes, whatever error it raises
+SELECT kv.create_table('index_security_other', 'pk', partitions => 1);
+SELECT kv.create_global_index('index_security_other', 'is_o', 'a');
+SET ROLE regress_is_owner;
+CREATE OR REPLACE FUNCTION is_trap() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'cancelled' USING ERRCODE = 'query_canceled'; END $$;
+CREATE TRIGGER trap AFTER INSERT ON is_a FOR EACH ROW EXECUTE FUNCTION is_trap();
+SELECT kv.put_item('index_security', '{"pk": "trap", "sk": "S", "a": "trap 3"}');
+RESET ROLE;
+SELECT kv.put_item('index_security_other', '{"pk": "P", "a": "x"}');
+SET client_min_messages = error;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT index_name, last_error FROM kv.indexes WHERE index_name IN ('is_a', 'is_o') ORDER BY 1;
+SELECT kv.scan('index_security_other', index => 'is_o');
+SET ROLE regress_is_owner;
+CREATE OR REPLACE FUNCTION is_trap() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN TRUNCATE public.index_security; RETURN NEW; END $$;
+RESET ROLE;
+SELECT kv.put_item('index_security_other', '{"pk": "P", "a": "y"}');
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT kv.scan('index_security_other', index => 'is_o');
+-- an index on the index that fails when it is built anew
+SET ROLE regress_is_owner;
+DROP TRIGGER trap ON is_a;
+CREATE TABLE is_fails_now ();
+CREATE FUNCTION is_fails(text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN IF EXISTS (SELECT FROM public.is_fails_now) THEN RAISE 'it fails'; END IF; RETURN $1; END $$;
+CREATE INDEX is_failing ON is_a (is_fails('a'), item);
+INSERT INTO is_fails_now DEFAULT VALUES;
+TRUNCATE index_security_p0;
+RESET ROLE;
+TRUNCATE index_security_other;
+TRUNCATE is_o;
+SELECT kv.put_item('index_security_other', '{"pk": "P", "a": "z"}');
+\c -
+SET client_min_messages = error;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT index_name, state FROM kv.indexes WHERE index_name IN ('is_a', 'is_o') ORDER BY 1;
+SELECT kv.scan('index_security_other', index => 'is_o');
+DROP INDEX is_failing;
+DROP FUNCTION is_fails;
+DROP TABLE is_fails_now;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT index_name, state, last_error FROM kv.indexes WHERE index_name IN ('is_a', 'is_o') ORDER BY 1;
+-- and a table that cannot be read
+SELECT kv.put_item('index_security', '{"pk": "trap", "sk": "S", "a": "trap 4"}');
+UPDATE pg_index SET indisprimary = false WHERE indexrelid IN ('index_security_p0_pkey'::regclass, 'index_security_p1_pkey'::regclass);
+SELECT kv.put_item('index_security_other', '{"pk": "P", "a": "after"}');
+\c -
+SET client_min_messages = error;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT kv.scan('index_security_other', index => 'is_o');
+UPDATE pg_index SET indisprimary = true WHERE indexrelid IN ('index_security_p0_pkey'::regclass, 'index_security_p1_pkey'::regclass);
+SELECT kv.drop_table('index_security_other');
+\c -
+SET client_min_messages = warning;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT kv.query('index_security', 'a = :a', '{":a": "trap 4"}', index => 'is_a');
+
 -- a table of somebody else's that calls itself an index gets nothing
 GRANT SELECT, TRIGGER ON index_security TO regress_is_stranger;
 SET ROLE regress_is_stranger;

@@ -344,6 +344,18 @@ open_base(BaseWork *work, Oid base_relid)
 	return work->index_count > 0;
 }
 
+/* Leaves out the records from before the base table's key got another form; returns the number of the others. */
+static int
+leave_out_old_forms(const KvTable *base, KvLogRecord *records, int count)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < count; i++)
+		if (kv_change_fits(&base->key, records[i].record))
+			records[kept++] = records[i];
+	return kept;
+}
+
 /* Applies records of one base table to all its indexes, or to one of them if only is set. */
 void
 kv_apply_records(Oid base_relid, Oid only, KvLogRecord *records, int count)
@@ -358,7 +370,8 @@ kv_apply_records(Oid base_relid, Oid only, KvLogRecord *records, int count)
 	for (int i = work.index_count - 1; OidIsValid(only) && i >= 0; i--)
 		if (work.index[i].index->relid != only)
 			work.index[i] = work.index[--work.index_count];
-	if (work.index_count > 0)
+	count = leave_out_old_forms(work.base, records, count);
+	if (work.index_count > 0 && count > 0)
 		apply_to_base(&work, records, count);
 }
 

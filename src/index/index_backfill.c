@@ -268,6 +268,22 @@ look_at(Oid relid, bool wait)
 		kv_backfill_record_dependency(relid, index->index->base_relid);
 }
 
+/* What is to be looked at. */
+typedef struct Look
+{
+	Oid			index;
+	bool		wait;
+} Look;
+
+/* Looks at one index, guarded: what its owner has put on it must not stop the others. */
+static void
+look_guarded(void *argument)
+{
+	const Look *look = argument;
+
+	look_at(look->index, look->wait);
+}
+
 /* Begins to fill indexes that are not known, or in doubt, and forgets those that are gone. */
 void
 kv_backfill_adopt(bool wait)
@@ -278,7 +294,11 @@ kv_backfill_adopt(bool wait)
 	ListCell   *cell;
 
 	foreach(cell, indexes)
-		look_at(lfirst_oid(cell), wait);
+	{
+		Look		look = {lfirst_oid(cell), wait};
+
+		kv_retry_look(look.index, look_guarded, &look);
+	}
 	foreach(cell, rows)
 	{
 		KvStateRow *row = lfirst(cell);

@@ -6,14 +6,17 @@
  * indexes before the change, as far as they changed.  The item itself is not
  * copied: apply reads it when it comes to it.
  *
- *		key of the item: each value as length and bytes
- *		then for each old key: the index's OID (4 bytes), the number of values
- *		(1 byte), each value as length and bytes
+ *		types of the item's key (1 byte), each value as length and bytes
+ *		then for each old key: the index's OID (4 bytes), its types (1 byte),
+ *		each value as length and bytes
  *
  * Only those values of an index key are here that are not keys of the base
  * table.  The bytes of a value are those behind its varlena header.  Its
  * length is one byte, or LONG_VALUE and four more: a key that compresses well
  * can have any length where a table has no check.
+ *
+ * The types tell records apart that were written before a key got another
+ * form.  Nobody needs those: the indexes are filled anew after that.
  */
 #include "postgres.h"
 
@@ -22,6 +25,41 @@
 
 /* The first byte of a length of so much or more. */
 #define LONG_VALUE 255
+
+/* Bits that a type takes in the byte for the types of a key's values; 0 stands for no more values. */
+#define TYPE_BITS 2
+#define TYPE_MASK 3
+
+/* Returns the code of a type. */
+static uint8
+type_code(KvKeyType type)
+{
+	return type == KV_KEY_STRING ? 1 : type == KV_KEY_NUMBER ? 2 : 3;
+}
+
+/* Returns the byte for the types of the key of a base table. */
+static uint8
+base_types(const KvKeySchema *base)
+{
+	uint8		types = 0;
+
+	for (int i = 0; i < base->count; i++)
+		types |= type_code(base->attribute[i].type) << (i * TYPE_BITS);
+	return types;
+}
+
+/* Returns the byte for the types of what a record has of the key of an index. */
+static uint8
+index_types(const KvIndex *index)
+{
+	uint8		types = 0;
+	int			count = 0;
+
+	for (int i = 0; i < kv_key_own_count(&index->key); i++)
+		if (index->base_key[i] == KV_NOT_BASE_KEY)
+			types |= type_code(index->key.attribute[i].type) << (count++ * TYPE_BITS);
+	return types;
+}
 
 /* Appends a value. */
 static void
@@ -77,6 +115,7 @@ void
 kv_change_begin(StringInfo record, const KvKeySchema *base, const Datum *base_key)
 {
 	resetStringInfo(record);
+	appendStringInfoCharMacro(record, (char) base_types(base));
 	for (int i = 0; i < base->count; i++)
 		append_value(record, base_key[i]);
 }
@@ -85,22 +124,25 @@ kv_change_begin(StringInfo record, const KvKeySchema *base, const Datum *base_ke
 void
 kv_change_add_old(StringInfo record, const KvIndex *index, const Datum *key)
 {
-	uint8		count = 0;
-
-	for (int i = 0; i < kv_key_own_count(&index->key); i++)
-		count += index->base_key[i] == KV_NOT_BASE_KEY;
 	appendBinaryStringInfo(record, (const char *) &index->relid, sizeof(Oid));
-	appendBinaryStringInfo(record, (char *) &count, sizeof(count));
+	appendStringInfoCharMacro(record, (char) index_types(index));
 	for (int i = 0; i < kv_key_own_count(&index->key); i++)
 		if (index->base_key[i] == KV_NOT_BASE_KEY)
 			append_value(record, key[i]);
+}
+
+/* Tells whether the item's key still has the form that the record has it in. */
+bool
+kv_change_fits(const KvKeySchema *base, const char *record)
+{
+	return (uint8) record[0] == base_types(base);
 }
 
 /* Returns the length of the record's part that is the item's key. */
 int
 kv_change_key_length(const KvKeySchema *base, const char *record)
 {
-	int			offset = 0;
+	int			offset = sizeof(uint8);
 
 	for (int i = 0; i < base->count; i++)
 		skip_value(record, &offset);
@@ -111,7 +153,7 @@ kv_change_key_length(const KvKeySchema *base, const char *record)
 void
 kv_change_read_key(const KvKeySchema *base, const char *record, Datum *base_key)
 {
-	int			offset = 0;
+	int			offset = sizeof(uint8);
 
 	for (int i = 0; i < base->count; i++)
 		base_key[i] = read_value(record, &offset);
@@ -121,16 +163,16 @@ kv_change_read_key(const KvKeySchema *base, const char *record, Datum *base_key)
 bool
 kv_change_next_old(const char *record, int length, int *offset, Oid *index, int *key_offset)
 {
-	uint8		count;
+	uint8		types;
 
 	if (*offset >= length)
 		return false;
 	memcpy(index, record + *offset, sizeof(Oid));
 	*offset += sizeof(Oid);
 	*key_offset = *offset;
-	count = (uint8) record[*offset];
+	types = (uint8) record[*offset];
 	*offset += sizeof(uint8);
-	for (int i = 0; i < count; i++)
+	for (; types & TYPE_MASK; types >>= TYPE_BITS)
 		skip_value(record, offset);
 	return true;
 }
@@ -139,16 +181,12 @@ kv_change_next_old(const char *record, int length, int *offset, Oid *index, int 
 bool
 kv_change_read_old(const char *record, int key_offset, const KvIndex *index, Datum *key)
 {
-	int			count = (uint8) record[key_offset];
 	int			offset = key_offset + sizeof(uint8);
 
+	if ((uint8) record[key_offset] != index_types(index))
+		return false;
 	for (int i = 0; i < kv_key_own_count(&index->key); i++)
-	{
-		if (index->base_key[i] != KV_NOT_BASE_KEY)
-			continue;
-		if (count-- == 0)
-			return false;
-		key[i] = read_value(record, &offset);
-	}
-	return count == 0;
+		if (index->base_key[i] == KV_NOT_BASE_KEY)
+			key[i] = read_value(record, &offset);
+	return true;
 }

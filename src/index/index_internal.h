@@ -37,6 +37,9 @@ extern void kv_change_begin(StringInfo record, const KvKeySchema *base, const Da
 /* Adds the old key of an index. */
 extern void kv_change_add_old(StringInfo record, const KvIndex *index, const Datum *key);
 
+/* Tells whether the item's key still has the form that the record has it in; what follows counts on that. */
+extern bool kv_change_fits(const KvKeySchema *base, const char *record);
+
 /* Returns the length of the record's part that is the item's key. */
 extern int	kv_change_key_length(const KvKeySchema *base, const char *record);
 
@@ -277,7 +280,7 @@ extern int	kv_apply_piece(int limit, bool *ended);
 
 /* --- index_retry.c: what could not be written --- */
 
-/* Calls kv_apply_records, and keeps the records if a worker cannot have a lock that it needs. */
+/* Calls kv_apply_records, and keeps the records if the table cannot be read or a worker cannot have a lock that it needs. */
 extern void kv_retry_apply(Oid base, Oid only, KvLogRecord *records, int count);
 
 /*
@@ -305,6 +308,10 @@ extern bool kv_retry_by_hand;
 /* Runs a step about one index in a subtransaction; notes an error and returns false. */
 typedef void (*KvIndexStep) (KvTable *index, void *argument);
 extern bool kv_retry_guarded(Oid index, Oid base, KvIndexStep step, void *argument);
+
+/* Runs a function about an index in a subtransaction; an error is noted. */
+typedef void (*KvLook) (void *argument);
+extern void kv_retry_look(Oid index, KvLook look, void *argument);
 
 /* --- index_backfill.c --- */
 

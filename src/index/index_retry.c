@@ -83,13 +83,16 @@ note_error(Oid index, Oid base, const char *message)
 	(void) kv_state_write_quietly(&row, false);
 }
 
-/* Tells whether an error is about the session, not about an index. */
+/*
+ * Tells whether an error is about the session, not about an index.
+ *
+ * Its code alone does not tell: a trigger of the index's owner can raise it,
+ * and is not to stop the worker by that.
+ */
 static bool
-is_session_error(int code)
+is_session_error(const ErrorData *error)
 {
-	return code == ERRCODE_QUERY_CANCELED || code == ERRCODE_ADMIN_SHUTDOWN ||
-		code == ERRCODE_CRASH_SHUTDOWN || code == ERRCODE_DATABASE_DROPPED ||
-		code == ERRCODE_IDLE_SESSION_TIMEOUT;
+	return error->funcname != NULL && strcmp(error->funcname, "ProcessInterrupts") == 0;
 }
 
 /* Opens an index for a step, without waiting for its lock. */
@@ -114,9 +117,9 @@ open_for_step(Oid index)
 /* What is run in a subtransaction. */
 typedef void (*Work) (void *argument);
 
-/* Runs something in a subtransaction in which a worker waits for no lock for longer; returns what the error said, or NULL. */
+/* Runs something in a subtransaction in which a worker waits for no lock for longer; returns what the error said, and whether it is about a lock, or NULL. */
 static char *
-run_in_subtransaction(const char *lock_timeout, Work work, void *argument)
+run_in_subtransaction(const char *lock_timeout, Work work, void *argument, bool *is_lock)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -135,8 +138,6 @@ run_in_subtransaction(const char *lock_timeout, Work work, void *argument)
 		work(argument);
 		AtEOXact_GUC(true, nest_level);
 		ReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(caller);
-		CurrentResourceOwner = owner;
 	}
 	PG_CATCH();
 	{
@@ -144,17 +145,18 @@ run_in_subtransaction(const char *lock_timeout, Work work, void *argument)
 
 		MemoryContextSwitchTo(caller);
 		error = CopyErrorData();
-		FlushErrorState();
 		kv_table_index_write_depth = depth;
+		if (is_session_error(error))
+			PG_RE_THROW();
+		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(caller);
-		CurrentResourceOwner = owner;
-		if (is_session_error(error->sqlerrcode))
-			ReThrowError(error);
 		message = error->detail ? psprintf("%s (%s)", error->message, error->detail) : pstrdup(error->message);
+		*is_lock = error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE || error->sqlerrcode == ERRCODE_T_R_DEADLOCK_DETECTED;
 		FreeErrorData(error);
 	}
 	PG_END_TRY();
+	MemoryContextSwitchTo(caller);
+	CurrentResourceOwner = owner;
 	return message;
 }
 
@@ -180,7 +182,8 @@ bool
 kv_retry_guarded(Oid index, Oid base, KvIndexStep step, void *argument)
 {
 	IndexStep	index_step = {index, step, argument};
-	char	   *message = run_in_subtransaction(STEP_LOCK_TIMEOUT, run_index_step, &index_step);
+	bool		is_lock;
+	char	   *message = run_in_subtransaction(STEP_LOCK_TIMEOUT, run_index_step, &index_step, &is_lock);
 
 	if (message == NULL)
 		return true;
@@ -213,30 +216,77 @@ apply_records(void *argument)
 	PopActiveSnapshot();
 }
 
+/* Notes an error with an index, or with all indexes of a base table, and tells of it. */
+static void
+note_error_of_relation(Oid relid, const char *message)
+{
+	ListCell   *cell;
+
+	ereport(kv_retry_by_hand ? WARNING : LOG,
+			(errmsg("could not keep indexes right because of \"%s\": %s", get_rel_name(relid), message)));
+	foreach(cell, kv_state_read_all())
+	{
+		KvStateRow *row = lfirst(cell);
+
+		if (row->base == relid || row->index == relid)
+			note_error(row->index, row->base, message);
+	}
+}
+
+/* Keeps records for an index, or for each index of their base table. */
+static void
+keep_for_each(const Records *records)
+{
+	ListCell   *cell;
+
+	foreach(cell, kv_state_read_all())
+	{
+		KvStateRow *row = lfirst(cell);
+
+		if (row->base != records->base || (OidIsValid(records->only) && row->index != records->only))
+			continue;
+		for (int i = 0; i < records->count; i++)
+			kv_retry_keep(row->index, &records->records[i]);
+	}
+}
+
 /*
  * Applies records of one base table, to one index if only is set.  What stands
- * in the way of a worker, as somebody who has the table or a row about an index
- * locked, stops these records and no others.
+ * in the way, as somebody who has the table or a row about an index locked for
+ * longer than a worker waits, or a table that cannot be read, stops these
+ * records and no others.
  */
 void
 kv_retry_apply(Oid base, Oid only, KvLogRecord *records, int count)
 {
 	Records		work = {base, only, records, count};
-	char	   *message;
+	bool		is_lock;
+	char	   *message = run_in_subtransaction(BASE_LOCK_TIMEOUT, apply_records, &work, &is_lock);
 
-	if (kv_retry_by_hand)
-	{
-		apply_records(&work);
-		return;
-	}
-	message = run_in_subtransaction(BASE_LOCK_TIMEOUT, apply_records, &work);
 	if (message == NULL || !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(base)))
 		return;
-	ereport(LOG,
+	if (!is_lock)
+	{
+		note_error_of_relation(base, message);
+		keep_for_each(&work);
+		return;
+	}
+	ereport(kv_retry_by_hand ? WARNING : LOG,
 			(errmsg("could not apply changes of table \"%s\": %s", get_rel_name(base), message)));
 	for (int i = 0; i < count; i++)
 		kv_retry_keep(only, &records[i]);
 	bases_retry_at = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), MIN_PAUSE);
+}
+
+/* Runs a function about an index in a subtransaction; an error is noted. */
+void
+kv_retry_look(Oid index, KvLook look, void *argument)
+{
+	bool		is_lock;
+	char	   *message = run_in_subtransaction(STEP_LOCK_TIMEOUT, look, argument, &is_lock);
+
+	if (message != NULL && SearchSysCacheExists1(RELOID, ObjectIdGetDatum(index)))
+		note_error_of_relation(index, message);
 }
 
 /* Writes to the index, as a step. */

@@ -65,6 +65,7 @@ static const char *const fixed_setting[][2] = {
 	{"default_transaction_deferrable", "false"},
 	{"default_transaction_isolation", "read committed"},
 	{"default_transaction_read_only", "false"},
+	{"exit_on_error", "false"},
 	{"idle_in_transaction_session_timeout", "0"},
 	{"lock_timeout", "0"},
 	{"role", "none"},
