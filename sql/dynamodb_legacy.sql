@@ -36,6 +36,15 @@ SELECT kv.dynamodb('UpdateItem', '{"TableName": "old", "Key": {"pk": {"S": "p"},
 SELECT kv.dynamodb('UpdateItem', '{"TableName": "old", "Key": {"pk": {"S": "p"}, "sk": {"N": "1"}}, "ReturnValues": "UPDATED_NEW",
 	"AttributeUpdates": {"count": {"Action": "ADD", "Value": {"N": "2"}}, "list": {"Action": "ADD", "Value": {"L": [{"S": "b"}]}}, "name": {"Action": "DELETE"}}}');
 
+-- No item: DELETE does nothing then, ADD and PUT make one (API reference, UpdateItem, AttributeUpdates); an expression makes one whatever it says.
+SELECT kv.dynamodb('UpdateItem', '{"TableName": "old", "Key": {"pk": {"S": "new"}, "sk": {"N": "1"}}, "ReturnValues": "ALL_NEW", "AttributeUpdates": {"a": {"Action": "DELETE"}, "b": {"Action": "DELETE", "Value": {"SS": ["x"]}}}}');
+SELECT kv.dynamodb('GetItem', '{"TableName": "old", "Key": {"pk": {"S": "new"}, "sk": {"N": "1"}}}');
+SELECT kv.dynamodb('UpdateItem', '{"TableName": "old", "Key": {"pk": {"S": "new"}, "sk": {"N": "1"}}, "ReturnValues": "ALL_NEW", "AttributeUpdates": {"a": {"Action": "DELETE"}, "b": {"Action": "ADD", "Value": {"N": "3"}}}}');
+SELECT kv.dynamodb('UpdateItem', '{"TableName": "old", "Key": {"pk": {"S": "new"}, "sk": {"N": "2"}}, "ReturnValues": "ALL_NEW", "UpdateExpression": "REMOVE a"}');
+-- An attribute that is not there is not equal to anything, contains nothing, is NULL.
+SELECT pg_temp.found('{"absent": {"ComparisonOperator": "NE", "AttributeValueList": [{"S": "n2"}]}}'), pg_temp.found('{"absent": {"ComparisonOperator": "NOT_CONTAINS", "AttributeValueList": [{"S": "n2"}]}}'),
+	pg_temp.found('{"absent": {"ComparisonOperator": "NULL"}}'), pg_temp.found('{"absent": {"ComparisonOperator": "LE", "AttributeValueList": [{"S": "n2"}]}}');
+
 -- What is wrong.
 SELECT kv.dynamodb('PutItem', '{"TableName": "old", "Item": {"pk": {"S": "p"}, "sk": {"N": "1"}}, "Expected": {"pk": {"Exists": false}}, "ConditionExpression": "attribute_exists(pk)"}');
 SELECT kv.dynamodb('PutItem', '{"TableName": "old", "Item": {"pk": {"S": "p"}, "sk": {"N": "1"}}, "Expected": {"pk": {"Exists": true}}}');

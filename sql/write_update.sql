@@ -40,9 +40,12 @@ SELECT kv.update_item('upd', '{"pk": "c", "sk": "1"}', 'SET v = :n', 'v = :o', '
 SELECT kv.update_item('upd', '{"pk": "c", "sk": "9"}', 'SET v = :n', 'attribute_exists(pk)', '{":n": 3}', return_values_on_failure => 'ALL_OLD', on_condition_failure => 'return');
 SELECT kv.get('upd', 'c', '9');
 
--- An update that only takes away does not create an item; one that also sets does.
-SELECT kv.update_item('upd', '{"pk": "t", "sk": "1"}', 'REMOVE a, b.c DELETE s :s', attribute_values => '{":s": {"$SS": ["x"]}}', return_values => 'ALL_NEW');
+-- An update creates the item, even one that only takes away; of what is not there only a parent is missed.
+SELECT kv.update_item('upd', '{"pk": "t", "sk": "1"}', 'REMOVE b.c');
 SELECT kv.get('upd', 't', '1');
+SELECT kv.update_item('upd', '{"pk": "t", "sk": "1"}', 'REMOVE a DELETE s :s', attribute_values => '{":s": {"$SS": ["x"]}}', return_values => 'ALL_NEW');
+SELECT kv.get('upd', 't', '1');
+SELECT kv.delete_item('upd', '{"pk": "t", "sk": "1"}');
 SELECT kv.update_item('upd', '{"pk": "t", "sk": "1"}', 'REMOVE a SET b = :b', attribute_values => '{":b": 1}', return_values => 'ALL_NEW');
 SELECT kv.delete_item('upd', '{"pk": "t", "sk": "1"}');
 

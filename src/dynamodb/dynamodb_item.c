@@ -99,7 +99,10 @@ read_write(const KvDynamoValue *value, const KvDynamoMember *members, int count,
 	if (has_update)
 		write->update = value[WRITE_UPDATE].string;
 	else if (has_updates)
+	{
 		write->update = kv_dynamodb_updates(&legacy, value[WRITE_ATTRIBUTE_UPDATES].json);
+		write->removal_needs_item = true;
+	}
 	if (legacy.count > 0)
 	{
 		write->attribute_names = kv_dynamodb_legacy_names(&legacy);

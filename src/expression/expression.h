@@ -49,7 +49,13 @@ typedef struct KvCondition KvCondition;
 extern KvCondition *kv_condition_bind(KvExpressionKind kind, text *expression,
 									  KvPlaceholders *placeholders, const KvKeySchema *schema);
 
-/* Tells whether the condition holds for the item; view NULL is an item that does not exist. */
+/*
+ * Tells whether the condition holds for the item; view NULL is an item that
+ * does not exist.  The Developer Guide, "Condition and filter expressions,
+ * operators, and functions", says "a <> b: true if a is not equal to b", and
+ * is silent on an attribute that is not there: it is equal to nothing, so <>
+ * is true and every other comparison false.
+ */
 extern bool kv_condition_holds(const KvCondition *condition, const KvItemView *view);
 
 /* Binds a key condition and gives the range of keys that it names. */
@@ -81,10 +87,17 @@ typedef struct KvUpdate KvUpdate;
 extern KvUpdate *kv_update_bind(text *expression, KvPlaceholders *placeholders,
 								const KvKeySchema *schema);
 
-/* Returns the rest of the item after the update; view NULL is an item that does not exist. */
+/*
+ * Returns the rest of the item after the update; view NULL is an item that
+ * does not exist, which is updated as an empty one.  A path whose parent is
+ * not there is an error in all clauses, REMOVE included: API reference,
+ * CancellationReason, "The document path provided in the update expression is
+ * invalid for update".  Whether that goes for REMOVE too the documentation
+ * does not say; an attribute itself that is not there is no error.
+ */
 extern Jsonb *kv_update_apply(const KvUpdate *update, const KvItemView *view);
 
-/* Tells whether the update only takes away (REMOVE, DELETE): an item that does not exist is then not created. */
+/* Tells whether the update only takes away (REMOVE, DELETE). */
 extern bool kv_update_only_removes(const KvUpdate *update);
 
 /*

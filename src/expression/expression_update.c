@@ -77,19 +77,6 @@ invalid_path(const Walk *walk, const KvPathNode *node)
 			 errhint("Create it in an update before this one, by SET path = if_not_exists(path, :empty), or set it as a whole.")));
 }
 
-/* Tells whether all actions below a node only take away. */
-static bool
-only_removes_below(const Walk *walk, const KvPathNode *node)
-{
-	check_stack_depth();
-	if (node->leaf >= 0)
-		return action_removes(&walk->binding->tree->action[node->leaf]);
-	for (const KvPathNode *child = node->child; child != NULL; child = child->next)
-		if (!only_removes_below(walk, child))
-			return false;
-	return true;
-}
-
 /* Returns how many levels of maps and lists a value has, 0 for other values. */
 static int
 value_depth(const JsonbValue *value)
@@ -266,8 +253,6 @@ apply_node(const Walk *walk, const KvPathNode *node, const JsonbValue *old, int 
 		check_depth(walk, &walk->binding->tree->action[node->leaf], level, result);
 		return true;
 	}
-	if (walk->view == NULL && only_removes_below(walk, node))
-		return false;
 	if (old == NULL || !kv_path_can_enter(old))
 		invalid_path(walk, node);
 	container = old->val.binary.data;

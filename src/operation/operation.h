@@ -132,6 +132,7 @@ typedef struct KvWriteRequest
 	Jsonb	   *item;			/* put: the whole item */
 	Jsonb	   *key;			/* update, delete */
 	text	   *update;			/* update; NULL: create the item if it is not there */
+	bool		removal_needs_item; /* update that only takes away: leave an absent item absent, as AttributeUpdates does */
 	text	   *condition;
 	Jsonb	   *attribute_values;
 	Jsonb	   *attribute_names;

@@ -149,6 +149,7 @@ kv_write_open(KvWrite *write, KvWriteVerb verb, const KvWriteRequest *request)
 	write->return_values = return_values;
 	write->return_on_failure = return_on_failure;
 	write->capacity = request->capacity;
+	write->removal_needs_item = request->removal_needs_item;
 }
 
 /* Binds the expressions of the request. */
@@ -222,8 +223,14 @@ kv_write_make_item(const KvWrite *write, const KvItemView *old, KvItemView *new)
 	if (write->update == NULL && old)
 		return false;
 
-	/* nothing there to take from (API reference, UpdateItem, AttributeUpdates: the action DELETE) */
-	if (write->update && old == NULL && kv_update_only_removes(write->update))
+	/*
+	 * An expression updates an existing item, "or adds a new item to the
+	 * table if it does not already exist", REMOVE and DELETE being no
+	 * exception (Developer Guide, "Using update expressions in DynamoDB").
+	 * Of the legacy action DELETE it says that nothing happens then (API
+	 * reference, UpdateItem, AttributeUpdates).
+	 */
+	if (write->removal_needs_item && write->update && old == NULL && kv_update_only_removes(write->update))
 		return false;
 
 	new->schema = &write->table->key;

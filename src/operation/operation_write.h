@@ -47,6 +47,7 @@ typedef struct KvWrite
 	Datum		key[KV_MAX_KEYS];
 	KvItemView	item;			/* put: the new item */
 	const KvUpdate *update;		/* update; NULL: no expression */
+	bool		removal_needs_item; /* it creates no item if it only takes away */
 	const KvCondition *condition;	/* NULL: none */
 	KvReturnValues return_values;
 	bool		return_on_failure;

@@ -130,7 +130,7 @@ INSERT INTO cases (expression, rest, attribute_values, expected) VALUES
 	('REMOVE a.c', '{"a": "hello"}', NULL, '! document path is invalid for update; token "a.c", position 8'),
 	('REMOVE c.c', '{"a": "hello"}', NULL, '! document path is invalid for update; token "c.c", position 8'),
 	('REMOVE b[0]', '{"b": "x"}', NULL, '! document path is invalid for update; token "b[0]", position 8'),
-	('REMOVE x.y, x.z[0]', NULL, NULL, '{}'),
+	('REMOVE x.y, x.z[0]', NULL, NULL, '! document path is invalid for update; token "x.y", position 8'),
 	('REMOVE x.y SET x.z = :v', NULL, '{":v": 1}', '! document path is invalid for update; token "x.y", position 8'),
 	-- ADD
 	('ADD a :v', '{"a": 3}', '{":v": 4}', '{"a": 7}'),
