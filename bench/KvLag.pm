@@ -39,7 +39,7 @@ sub run
 {
 	my ($self, $row) = @_;
 	my ($server, $set) = ($self->{server}, $row->{set});
-	my $seconds = { smoke => 0.3, quick => 6, full => $row->{load} ? 60 : 10 }->{ $self->{mode}{name} };
+	my $seconds = { smoke => 0.3, quick => 4, full => $row->{load} ? 60 : 10 }->{ $self->{mode}{name} };
 	my ($rate, $state);
 
 	$self->{tables}->settle($set);
@@ -48,7 +48,7 @@ sub run
 	my $begin = time;
 	if ($row->{load})
 	{
-		$rate = $self->{bench}->slice({ %$row, what => $row->{load}, seconds => $seconds }, 1);
+		($rate) = $self->{bench}->slice({ %$row, what => $row->{load}, seconds => $seconds }, 1);
 		($state) = $server->rows('SELECT coalesce(max(pending), 0) FROM kv.indexes');
 	}
 	my $took = time - $begin;

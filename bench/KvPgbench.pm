@@ -2,7 +2,8 @@
 #
 # All statements of one group run once a round, each for a slice of a few
 # seconds, in one order and in the next round in the other; a first round warms up and
-# is not counted.  Rows that share a statement share its slices.  A ratio is always that of
+# is not counted.  Past the time that the whole run has, one round must do.  Rows that
+# share a statement share its slices.  A ratio is always that of
 # two slices of the same round.
 
 package KvPgbench;
@@ -11,6 +12,9 @@ use strict;
 use warnings;
 
 use KvServer;
+
+# How many transactions of a cold slice open the partitions, some more than there are, before it is timed.
+my $warm = 64;
 
 # Makes the runner; "mode" has rounds and seconds, or transactions where a slice is a number of them.
 sub new
@@ -38,8 +42,10 @@ sub measure
 			$slice{$name} //= \%one;
 		}
 	}
-	foreach my $round ($self->{mode}{transactions} ? 1 : 0 .. $area->{rounds} // $self->{mode}{rounds})
+	my $first = $self->{mode}{transactions} || $area->{cold} ? 1 : 0;
+	foreach my $round ($first .. $area->{rounds} // $self->{mode}{rounds})
 	{
+		last if $round > 1 and time > $self->{mode}{until};
 		$self->{tables}->settle(map { $_->{set} } values %slice) if $area->{writes} or !$round;
 		foreach my $name ($round % 2 ? @order : reverse @order)
 		{
@@ -56,42 +62,57 @@ sub measure
 	} @rows;
 }
 
-# Runs one slice and returns transactions a second.
+# Runs one slice and returns transactions a second, and a note if there is one.
 sub slice
 {
 	my ($self, $slice, $round) = @_;
-	my $mode = $self->{mode};
+	my ($mode, $server) = @$self{qw(mode server)};
 	my $clients = $slice->{clients} // 1;
-	$clients = 3 if $mode->{name} eq 'smoke' and $clients > 3;
 	my @what = ref $slice->{what} ? @{ $slice->{what} } : ($slice->{what}, 1);
-	my (@files, $variables);
+	my ($cold, $log) = ($slice->{cold} && $slice->{cold}{ $mode->{name} }, "$server->{folder}/latency");
+	my (@files, $variables, $note);
 
+	$clients = 3 if $mode->{name} eq 'smoke' and $clients > 3;
 	while (my ($reference, $weight) = splice @what, 0, 2)
 	{
 		(my $file, $variables) = $self->script($reference, $slice);
 		push @files, '-f', "$file\@$weight";
 	}
-	my $transactions = $slice->{transactions} // $mode->{transactions};
-	$transactions //= 200 if !$round;
-	my @length = $transactions ? ('-t', $transactions) : ('-T', (ref $slice->{seconds} ? $slice->{seconds}{ $mode->{name} } : $slice->{seconds}) // $mode->{seconds});
-	my @set = map { ('-D', "$_=$variables->{$_}") } sort keys %$variables;
+	my $transactions = $cold ? $cold + $warm : $mode->{transactions} // ($round ? undef : 200);
+	my $seconds = ref $slice->{seconds} ? $slice->{seconds}{ $mode->{name} } : $slice->{seconds};
+	my @options = $transactions ? ('-t', $transactions) : ('-T', $seconds // $mode->{seconds});
+	push @options, '-l', "--log-prefix=$log" if $cold;
 
 	# The same keys for both sides of a round; new keys begin above all former ones.
-	push @set, '-D', 'n=' . ++$self->{slice} . '00000000';
+	my %set = (%$variables, n => ++$self->{slice} . '00000000', i => 0, warm => $warm);
+	push @options, '--random-seed=' . (1000 + $round), map { ('-D', "$_=$set{$_}") } sort keys %set;
 	$self->{tables}->drain($slice->{set}) if $slice->{drain};
-	my $note = $slice->{cold} ? $self->cool($slice->{set}) : undef;
+	$note = $self->cool($slice->{set}) if $cold;
 	local $ENV{PGOPTIONS} = join ' ', map { "-c $_=$slice->{settings}{$_}" } sort keys %{ $slice->{settings} // {} };
-	my $sampler = $slice->{waits} ? $self->{server}->spawn("$self->{server}{folder}/waits", $self->{server}->psql($self->{waits})) : undef;
-	my $out = KvServer::command("$self->{server}{bin}/pgbench", '-n', '-M', 'prepared', '-c', $clients, '-j', $clients > 1 ? 2 : 1,
-		@length, '--random-seed=' . (1000 + $round), @set, @files);
+	my $sampler = $slice->{waits} ? $server->spawn("$server->{folder}/waits", $server->psql($self->{waits})) : undef;
+	my $out = KvServer::command("$server->{bin}/pgbench", '-n', '-M', 'prepared', '-c', $clients, '-j', $clients > 1 ? 2 : 1, @options, @files);
 	my ($rate) = $out =~ /^tps = ([\d.]+) /m or die "pgbench: $out";
 	die "pgbench: $out" if $out =~ /^number of failed transactions: [1-9]/m or $out =~ /ERROR/;
+	$rate = logged_rate($log, $cold) if $cold;
 	if ($sampler)
 	{
 		waitpid $sampler, 0;
-		$note = KvServer::slurp("$self->{server}{folder}/waits") =~ s/\n\z//r =~ s/\n/, /gr;
+		$note = KvServer::slurp("$server->{folder}/waits") =~ s/\n\z//r =~ s/\n/, /gr;
 	}
 	return ($rate, $note);
+}
+
+# Returns transactions a second of the last ones in pgbench's log, and removes it.
+sub logged_rate
+{
+	my ($prefix, $count) = @_;
+	my ($file) = glob "$prefix.*";
+	my @latency = map { (split / /)[2] } split /\n/, KvServer::slurp($file);
+	my $sum = 0;
+
+	unlink $file;
+	$sum += $_ foreach @latency[ -$count .. -1 ];
+	return $count * 1e6 / $sum;
 }
 
 # Starts the server anew with shared_buffers a quarter of the set's plain table, and lets the system forget the files of the set; says how.

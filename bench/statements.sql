@@ -3,7 +3,8 @@
 -- A line "-- [name]" begins a section, which is one pgbench script.  bench/measures.pl names sections as name:role or name:role@set.
 -- Replaced before pgbench sees it: {table} by the table that plays the role (ours, plain, native) in the set, {c} by an expression that draws
 -- a collection (uniform or Zipf), [[25: text %]] by 25 times the text with % counting from 1, separated by commas.
--- Given by -D: collections and per, the number of collections and of items in each; n, where this slice's new keys begin.
+-- Given by -D: collections and per, the number of collections and of items in each; n, where this slice's new keys begin; warm, how many of
+-- the first transactions of a cold slice only open the partitions and are not counted, and i, 0.
 -- pgbench takes a colon and a letter for a variable, even within quotes: hence \072 in expressions.
 -- Keys and items arrive as text, on every side, as they do from a client.
 
@@ -34,6 +35,24 @@ SELECT sk, item FROM {table} WHERE pk = 'THREAD#' || :c ORDER BY sk DESC LIMIT 5
 -- [kv_query]
 \set c {c}
 SELECT kv.query('{table}', E'pk = \072p', (E'{"\072p": "THREAD#' || :c || '"}')::jsonb, scan_forward => false, max_items => 50);
+
+-- [cold_query]
+\set i :i + 1
+\if :i <= :warm
+SELECT sk, item FROM {table} WHERE pk = 'THREAD#' || :i ORDER BY sk DESC LIMIT 1;
+\else
+\set c {c}
+SELECT sk, item FROM {table} WHERE pk = 'THREAD#' || :c ORDER BY sk DESC LIMIT 50;
+\endif
+
+-- [cold_kv_query]
+\set i :i + 1
+\if :i <= :warm
+SELECT kv.query('{table}', E'pk = \072p', (E'{"\072p": "THREAD#' || :i || '"}')::jsonb, scan_forward => false, max_items => 1);
+\else
+\set c {c}
+SELECT kv.query('{table}', E'pk = \072p', (E'{"\072p": "THREAD#' || :c || '"}')::jsonb, scan_forward => false, max_items => 50);
+\endif
 
 -- [put_new]
 \set c {c}

@@ -7,7 +7,7 @@ BEGIN
 	FOR n IN 1 .. 100000 LOOP
 		INSERT INTO waits SELECT coalesce(wait_event, 'running') FROM pg_stat_activity
 			WHERE application_name = 'pgbench' AND (state <> 'idle' OR wait_event IS DISTINCT FROM 'ClientRead');
-		EXIT WHEN NOT FOUND AND (seen OR n > 100);
+		EXIT WHEN NOT FOUND AND (seen OR n > 25);
 		seen := seen OR FOUND;
 		COMMIT;
 		PERFORM pg_sleep(0.02);
