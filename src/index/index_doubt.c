@@ -11,10 +11,11 @@
  *	- the capture trigger enabled, disabled or dropped: a hook tells
  *	  (index_hooks.c);
  *	- a row written while the table or the index is not usable, or the index
- *	  has another definition than it was filled by: capture tells.
- * (Partitions attached and detached, and changed definitions, show in the
- * fingerprint, but not once they are undone.)  What was told is kept until the
- * transaction commits, since it comes in the middle of catalog changes.
+ *	  has another definition than it was filled by: capture tells;
+ *	- partitions attached and detached: a hook as well.
+ * (Changed definitions show in the fingerprint, but not once they are undone.)
+ * What was told is kept until the transaction commits, since it comes in the
+ * middle of catalog changes.
  */
 #include "postgres.h"
 
@@ -39,20 +40,41 @@
 
 PG_FUNCTION_INFO_V1(kv_on_table_rewrite_sql);
 
-/* Relations that something was done to in the current transaction, in TopTransactionContext. */
-static List *doubtful = NIL;
+/* Something that was done to a relation in the current transaction. */
+typedef struct Event
+{
+	Oid			relid;
+	SubTransactionId subtransaction;
+	bool		followed;		/* a base table truncated as a whole, and its indexes with it */
+} Event;
 
-/* Base tables whose truncation as a whole their triggers saw, so that their leaves need no doubt. */
-static List *seen_by_trigger = NIL;
+/* What was done, in order, in TopTransactionContext. */
+static List *events = NIL;
+
+/* Adds an event, unless it is the last one's like. */
+static void
+add_event(Oid relid, bool followed)
+{
+	MemoryContext caller = MemoryContextSwitchTo(TopTransactionContext);
+	Event	   *last = events != NIL ? llast(events) : NULL;
+	Event	   *event;
+
+	if (last == NULL || last->relid != relid || last->followed != followed)
+	{
+		event = palloc(sizeof(Event));
+		event->relid = relid;
+		event->subtransaction = GetCurrentSubTransactionId();
+		event->followed = followed;
+		events = lappend(events, event);
+	}
+	MemoryContextSwitchTo(caller);
+}
 
 /* Notes that a base table, an index or a leaf of one has other rows than its indexes were told of. */
 void
 kv_index_note_doubt(Oid relid)
 {
-	MemoryContext caller = MemoryContextSwitchTo(TopTransactionContext);
-
-	doubtful = list_append_unique_oid(doubtful, relid);
-	MemoryContextSwitchTo(caller);
+	add_event(relid, false);
 }
 
 /* Hook of the access method: notes that a relation was truncated, not by ourselves. */
@@ -76,15 +98,40 @@ kv_on_table_rewrite_sql(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Puts the indexes that a relation concerns in doubt. */
-static void
-put_in_doubt(Oid relid)
+/* Tells whether a base table was truncated as a whole behind an event. */
+static bool
+is_followed(Oid base, int event)
 {
-	Oid			root = get_rel_relispartition(relid) ? llast_oid(get_partition_ancestors(relid)) : relid;
+	for (int i = event + 1; i < list_length(events); i++)
+	{
+		const Event *later = list_nth(events, i);
 
-	(void) kv_state_remove(root, true); /* it is an index */
-	if (!list_member_oid(seen_by_trigger, root))
-		kv_state_remove_of_base(root);
+		if (later->followed && later->relid == base)
+			return true;
+	}
+	return false;
+}
+
+/* Puts the indexes that an event concerns in doubt; returns whether there are any. */
+static bool
+put_in_doubt(int event)
+{
+	const KvTable *leaf = kv_table_lookup(((const Event *) list_nth(events, event))->relid);
+	const KvTable *root;
+
+	if (leaf == NULL)
+		return false;
+	if (leaf->index != NULL)
+	{
+		(void) kv_state_remove(leaf->index->relid, true);
+		return true;
+	}
+	root = leaf->is_leaf ? kv_table_lookup(leaf->root_relid) : leaf;
+	if (root == NULL || is_followed(root->relid, event))
+		return false;
+	for (int i = 0; i < root->global_count; i++)
+		(void) kv_state_remove(root->global_relid[i], true);
+	return root->global_count > 0;
 }
 
 /* Transaction callback: puts indexes in doubt before the transaction commits. */
@@ -96,34 +143,36 @@ follow_doubts(XactEvent event, void *argument)
 		case XACT_EVENT_PRE_COMMIT:
 		case XACT_EVENT_PRE_PREPARE:
 			/* the extension may be what was dropped */
-			if (doubtful != NIL && OidIsValid(kv_table_extension_relation("index_state")))
+			if (events != NIL && OidIsValid(kv_table_extension_relation("index_state")))
 			{
-				ListCell   *cell;
-
 				PushActiveSnapshot(GetTransactionSnapshot());
-				foreach(cell, doubtful)
-					put_in_doubt(lfirst_oid(cell));
+				for (int i = 0; i < list_length(events); i++)
+					if (!((const Event *) list_nth(events, i))->followed && put_in_doubt(i))
+						kv_index_wake_at_commit();
 				PopActiveSnapshot();
-				kv_index_wake_at_commit();
 			}
 			break;
 		case XACT_EVENT_COMMIT:
 		case XACT_EVENT_PREPARE:
 		case XACT_EVENT_ABORT:
-			doubtful = NIL;
-			seen_by_trigger = NIL;
+			events = NIL;
 			break;
 		default:
 			break;
 	}
 }
 
-/* Subtransaction callback: a truncation that a trigger saw may be undone. */
+/* Subtransaction callback: forgets what was done in one that is rolled back, and in those inside it, whose numbers are higher. */
 static void
-forget_seen(SubXactEvent event, SubTransactionId subtransaction, SubTransactionId parent, void *argument)
+forget_events(SubXactEvent event, SubTransactionId subtransaction, SubTransactionId parent, void *argument)
 {
-	if (event == SUBXACT_EVENT_ABORT_SUB)
-		seen_by_trigger = NIL;
+	ListCell   *cell;
+
+	if (event != SUBXACT_EVENT_ABORT_SUB)
+		return;
+	foreach(cell, events)
+		if (((const Event *) lfirst(cell))->subtransaction >= subtransaction)
+			events = foreach_delete_current(events, cell);
 }
 
 /* Truncates one index, as its owner. */
@@ -157,10 +206,8 @@ void
 kv_index_after_truncate(Oid base_relid)
 {
 	const KvTable *base = kv_table_lookup(base_relid);
-	MemoryContext caller = MemoryContextSwitchTo(TopTransactionContext);
 
-	seen_by_trigger = list_append_unique_oid(seen_by_trigger, base_relid);
-	MemoryContextSwitchTo(caller);
+	add_event(base_relid, true);
 	for (int i = 0; base != NULL && i < base->global_count; i++)
 	{
 		const KvTable *index = kv_table_lookup(base->global_relid[i]);
@@ -179,5 +226,5 @@ kv_index_watch_doubts(void)
 {
 	kv_am_truncate_hook = note_truncation;
 	RegisterXactCallback(follow_doubts, NULL);
-	RegisterSubXactCallback(forget_seen, NULL);
+	RegisterSubXactCallback(forget_events, NULL);
 }

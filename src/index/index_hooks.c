@@ -5,8 +5,8 @@
  * Most of it needs no help: an index that does not go with its base table any
  * more has another fingerprint (table_index.c), and dependencies drop it.
  * Here are the change of a base table's owner, which its indexes follow, the
- * capture trigger enabled, disabled and dropped, and COMMIT PREPARED, which wakes the
- * worker.
+ * capture trigger enabled, disabled and dropped, partitions that come and go,
+ * and COMMIT PREPARED, which wakes the worker.
  */
 #include "postgres.h"
 
@@ -18,6 +18,7 @@
 #include "catalog/objectaccess.h"
 #include "catalog/partition.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
 #include "commands/tablecmds.h"
 #include "nodes/parsenodes.h"
@@ -120,6 +121,17 @@ follow_trigger(Oid trigger, bool is_dropped)
 	table_close(triggers, AccessShareLock);
 }
 
+/*
+ * Puts the indexes of a table, or the index, in doubt that gets or loses a
+ * partition: that may come back with other rows and be the same to the catalogs.
+ */
+static void
+follow_partition(const ObjectAccessPostAlter *alter)
+{
+	if (alter != NULL && get_rel_relkind(alter->auxiliary_id) == RELKIND_PARTITIONED_TABLE)
+		kv_index_note_doubt(alter->auxiliary_id);
+}
+
 /* Sees what is done to catalog objects. */
 static void
 see_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_id, void *argument)
@@ -131,6 +143,8 @@ see_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_
 	else if ((access == OAT_POST_ALTER || access == OAT_DROP) && class_id == TriggerRelationId &&
 			 kv_table_index_write_depth == 0)
 		follow_trigger(object_id, access == OAT_DROP);
+	else if (access == OAT_POST_ALTER && class_id == InheritsRelationId && kv_table_index_write_depth == 0)
+		follow_partition(argument);
 }
 
 /* Runs a utility command, and wakes the worker behind COMMIT PREPARED. */

@@ -292,15 +292,15 @@ extern bool kv_retry_write(KvTable *index, KvIndexWrite *writes, int count);
 /* Keeps a record for an index, or for all of its base table (InvalidOid), to be tried again. */
 extern void kv_retry_keep(Oid index, const KvLogRecord *record);
 
-/* Tells whether records of a base table are kept for any of its indexes. */
-extern bool kv_retry_has_kept(Oid base);
+/* Tells whether records of a base table are kept for one of its indexes, or for all of them. */
+extern bool kv_retry_has_kept(Oid base, Oid index);
 
 /* Calls a function for each record that is kept: its base table, its index or InvalidOid, and when it was made. */
 typedef void (*KvRetryVisitor) (List *argument, Oid base, Oid index, TimestampTz at);
 extern void kv_retry_each(KvRetryVisitor visit, List *argument);
 
-/* Tries again what is due, at most limit records; returns how many succeeded, 0 if any failed. */
-extern int	kv_retry_due(int limit);
+/* Tries again what is due, at most limit records; returns how many succeeded, 0 if any failed.  *failed: there is more to try soon. */
+extern int	kv_retry_due(int limit, bool *failed);
 
 /* Set while kv.apply_changes() runs: errors are tried again whatever was noted, and told to the client. */
 extern bool kv_retry_by_hand;

@@ -465,19 +465,24 @@ has_kept(Oid index)
 	return found;
 }
 
-/* Tells whether records of a base table are kept for any of its indexes. */
+/* Tells whether records of a base table are kept for one of its indexes, or for all of them. */
 bool
-kv_retry_has_kept(Oid base)
+kv_retry_has_kept(Oid base, Oid index)
 {
 	Relation	table = open_retry(AccessShareLock);
-	SysScanDesc scan = systable_beginscan(table, InvalidOid, false, NULL, 0, NULL);
-	HeapTuple	tuple;
+	Oid			kept_for[] = {InvalidOid, index};
 	bool		found = false;
-	bool		isnull;
 
-	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
-		found = DatumGetObjectId(heap_getattr(tuple, RETRY_BASE, RelationGetDescr(table), &isnull)) == base;
-	systable_endscan(scan);
+	for (int i = 0; i < lengthof(kept_for) && !found; i++)
+	{
+		SysScanDesc scan = begin_rows(table, BTEqualStrategyNumber, kept_for[i]);
+		HeapTuple	tuple;
+		bool		isnull;
+
+		while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
+			found = DatumGetObjectId(heap_getattr(tuple, RETRY_BASE, RelationGetDescr(table), &isnull)) == base;
+		systable_endscan(scan);
+	}
 	table_close(table, AccessShareLock);
 	return found;
 }
@@ -518,7 +523,7 @@ clear_error(Oid index)
 
 /* Tries again what is due. */
 int
-kv_retry_due(int limit)
+kv_retry_due(int limit, bool *failed)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "key_value retry", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
@@ -536,5 +541,8 @@ kv_retry_due(int limit)
 	}
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
-	return kept_records == kept_before ? count : 0;
+	if (kept_records != kept_before)
+		count = 0;
+	*failed |= kept_records != kept_before || is_paused(InvalidOid);
+	return count;
 }

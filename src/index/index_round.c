@@ -66,10 +66,10 @@ retry_step(KvIndexRound *round)
 
 	if (!begin_step())
 		return false;
-	count = kv_retry_due(kv_guc_index_batch_size);
+	count = kv_retry_due(kv_guc_index_batch_size, &round->failed);
 	end_step();
 	round->changes += count;
-	round->more |= count >= kv_guc_index_batch_size;
+	round->more |= count > 0;
 	return true;
 }
 
@@ -92,11 +92,13 @@ static bool
 backfill_step(KvIndexRound *round)
 {
 	int64		filled;
+	bool		failed;
 
 	if (!begin_step())
 		return false;
-	filled = kv_backfill_chunk(kv_guc_index_batch_size, &round->failed);
+	filled = kv_backfill_chunk(kv_guc_index_batch_size, &failed);
 	end_step();
+	round->failed |= failed;
 	round->filled += filled;
 	round->more |= filled > 0;
 	return true;
@@ -150,7 +152,7 @@ kv_index_apply_all(void)
 	(void) kv_apply_lock(true);
 	kv_retry_by_hand = true;
 	kv_backfill_adopt(true);
-	while ((count = kv_retry_due(kv_guc_index_batch_size)) > 0)
+	while ((count = kv_retry_due(kv_guc_index_batch_size, &failed)) > 0)
 		changes += count;
 	do
 	{

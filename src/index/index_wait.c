@@ -12,6 +12,7 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/latch.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -28,9 +29,9 @@
 /* For how long to wait for a worker to come, in ms. */
 #define PATIENCE 60000
 
-/* Tells whether the log has a record of the base table that was done by then and is not applied. */
+/* Tells whether the log has a record of the base table that was done by then and is not applied to the index. */
 static bool
-has_pending(Oid base, const KvDone *wanted)
+has_pending(Oid base, Oid index, const KvDone *wanted)
 {
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	KvProgress	progress;
@@ -50,7 +51,7 @@ has_pending(Oid base, const KvDone *wanted)
 	}
 	kv_log_end(scan);
 	UnregisterSnapshot(snapshot);
-	return pending || kv_retry_has_kept(base);
+	return pending || kv_retry_has_kept(base, index);
 }
 
 /* Tells whether no worker can make the index ready before somebody mends what its detail says. */
@@ -83,7 +84,7 @@ is_there(Oid index, Oid base, const KvDone *wanted, MemoryContext context)
 		return false;
 	}
 	caller = MemoryContextSwitchTo(context);
-	result = !has_pending(base, wanted);
+	result = !has_pending(base, index, wanted);
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(context);
 	return result;
@@ -121,7 +122,8 @@ kv_index_wait(Oid table, text *name, int64 timeout)
 	kv_table_check_rights(base, ACL_SELECT);
 	if (kv_table_find_index(base, name, &global))
 		return true;			/* a local index is never behind */
-	/* the index is not locked: a worker has to lock out its users before it is filled anew */
+	/* who fills the index anew, or truncates the table, must not wait for us, who wait for what comes behind him */
+	UnlockRelationOid(table, AccessShareLock);
 	kv_done_from_snapshot(GetLatestSnapshot(), &wanted);
 
 	context = AllocSetContextCreate(CurrentMemoryContext, "key_value wait", ALLOCSET_DEFAULT_SIZES);
