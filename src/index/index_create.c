@@ -545,6 +545,7 @@ begin_state(const KvNewIndex *new, Oid relid)
 	row.fingerprint = index->index->fingerprint;
 	row.state = is_empty(new->base) ? KV_INDEX_ACTIVE : KV_INDEX_BACKFILLING;
 	(void) kv_state_write(&row, true, true);
+	kv_index_note_made(relid);
 	if (row.state == KV_INDEX_BACKFILLING)
 		kv_index_wake_at_commit();
 }

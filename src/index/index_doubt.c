@@ -45,28 +45,43 @@ typedef struct Event
 {
 	Oid			relid;
 	SubTransactionId subtransaction;
-	bool		followed;		/* a base table truncated as a whole, and its indexes with it */
+	bool		followed;		/* a base table truncated as a whole, its indexes with it; or an index made */
 } Event;
 
 /* What was done, in order, in TopTransactionContext. */
 static List *events = NIL;
 
-/* Adds an event, unless it is the last one's like. */
+/* Tells whether the same was noted before, and nothing that makes up for it since. */
+static bool
+is_noted(Oid relid)
+{
+	for (int i = list_length(events) - 1; i >= 0; i--)
+	{
+		const Event *event = list_nth(events, i);
+
+		if (event->followed)
+			return false;
+		if (event->relid == relid)
+			return true;
+	}
+	return false;
+}
+
+/* Adds an event, unless it was noted before. */
 static void
 add_event(Oid relid, bool followed)
 {
-	MemoryContext caller = MemoryContextSwitchTo(TopTransactionContext);
-	Event	   *last = events != NIL ? llast(events) : NULL;
+	MemoryContext caller;
 	Event	   *event;
 
-	if (last == NULL || last->relid != relid || last->followed != followed)
-	{
-		event = palloc(sizeof(Event));
-		event->relid = relid;
-		event->subtransaction = GetCurrentSubTransactionId();
-		event->followed = followed;
-		events = lappend(events, event);
-	}
+	if (!followed && is_noted(relid))
+		return;
+	caller = MemoryContextSwitchTo(TopTransactionContext);
+	event = palloc(sizeof(Event));
+	event->relid = relid;
+	event->subtransaction = GetCurrentSubTransactionId();
+	event->followed = followed;
+	events = lappend(events, event);
 	MemoryContextSwitchTo(caller);
 }
 
@@ -75,6 +90,13 @@ void
 kv_index_note_doubt(Oid relid)
 {
 	add_event(relid, false);
+}
+
+/* Notes that an index was made, which what was done to its table before is no reason to doubt. */
+void
+kv_index_note_made(Oid index)
+{
+	add_event(index, true);
 }
 
 /* Hook of the access method: notes that a relation was truncated, not by ourselves. */
@@ -98,40 +120,39 @@ kv_on_table_rewrite_sql(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Tells whether a base table was truncated as a whole behind an event. */
+/* Tells whether a base table was truncated as a whole behind an event, or its index made. */
 static bool
-is_followed(Oid base, int event)
+is_followed(int event, Oid base, Oid index)
 {
 	for (int i = event + 1; i < list_length(events); i++)
 	{
 		const Event *later = list_nth(events, i);
 
-		if (later->followed && later->relid == base)
+		if (later->followed && (later->relid == base || later->relid == index))
 			return true;
 	}
 	return false;
 }
 
-/* Puts the indexes that an event concerns in doubt; returns whether there are any. */
+/* Puts the index, or the indexes of the base table, in doubt that an event concerns; returns whether there are any. */
 static bool
 put_in_doubt(int event)
 {
-	const KvTable *leaf = kv_table_lookup(((const Event *) list_nth(events, event))->relid);
-	const KvTable *root;
+	Oid			relid = ((const Event *) list_nth(events, event))->relid;
+	Oid			root = get_rel_relispartition(relid) ? llast_oid(get_partition_ancestors(relid)) : relid;
+	ListCell   *cell;
+	bool		removed = false;
 
-	if (leaf == NULL)
-		return false;
-	if (leaf->index != NULL)
+	foreach(cell, kv_state_read_all())
 	{
-		(void) kv_state_remove(leaf->index->relid, true);
-		return true;
+		const KvStateRow *row = lfirst(cell);
+
+		if ((row->index != root && row->base != root) || is_followed(event, row->base, row->index))
+			continue;
+		(void) kv_state_remove(row->index, true);
+		removed = true;
 	}
-	root = leaf->is_leaf ? kv_table_lookup(leaf->root_relid) : leaf;
-	if (root == NULL || is_followed(root->relid, event))
-		return false;
-	for (int i = 0; i < root->global_count; i++)
-		(void) kv_state_remove(root->global_relid[i], true);
-	return root->global_count > 0;
+	return removed;
 }
 
 /* Transaction callback: puts indexes in doubt before the transaction commits. */

@@ -216,6 +216,9 @@ extern void kv_index_install_capture(void);
 /* Notes that a base table, an index or a leaf of one has other rows than it should, or its indexes were told of. */
 extern void kv_index_note_doubt(Oid relid);
 
+/* Notes that an index was made, which what was done to its table before is no reason to doubt. */
+extern void kv_index_note_made(Oid index);
+
 /* Makes the indexes of a table follow its truncation; called by its trigger. */
 extern void kv_index_after_truncate(Oid base_relid);
 
