@@ -1,4 +1,4 @@
-# index_locks: commands that hold locks for long hold up their own index or table, no other; and who waits for an index holds up nobody.
+# index_waits: who waits for an index waits for no other, and is in nobody's way.
 
 use strict;
 use warnings;
@@ -7,7 +7,10 @@ use KvTest;
 use PostgreSQL::Test::Cluster;
 use Test::More;
 
-my $node = new_node('locks');
+my $node = new_node('waits', <<'END');
+shared_preload_libraries = 'key_value'
+max_prepared_transactions = 5
+END
 
 $node->safe_psql('postgres', <<'END');
 CREATE EXTENSION kv_test;
@@ -28,20 +31,8 @@ is_there('notes', 'by_a', 't', 'and another index of the table');
 finish($session, 'ROLLBACK');
 is_there('notes', 'by_b', 't', 'after it was rolled back: the index');
 
-# A partition that is locked, as by VACUUM FULL, with changes of its items to be applied.
+# Where a prepared transaction has put the index in doubt, who waits is not in the way of its being filled anew.
 my $applying = begin('SELECT kv.apply_changes()');
-write_both(3);
-$session = begin('LOCK TABLE notes_p0, notes_p1');
-finish($applying, 'COMMIT');
-is_there('other', 'other_by_a', 't', 'beside partitions that are locked: the index of another table');
-finish($session, 'COMMIT');
-is_there('notes', 'by_a', 't', 'after that: the index');
-
-# The same where a prepared transaction has put the index in doubt: who waits is not in the way of its being filled anew.
-$node->append_conf('postgresql.conf', 'max_prepared_transactions = 5');
-$node->restart;
-is_there('notes', 'by_a', 't', 'after a restart: the index');
-$applying = begin('SELECT kv.apply_changes()');
 write_both(4);
 $node->safe_psql('postgres', q(BEGIN; TRUNCATE notes_p0; PREPARE TRANSACTION 'truncated'));
 finish($applying, 'COMMIT');
