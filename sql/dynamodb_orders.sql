@@ -31,6 +31,9 @@ SELECT kv.dynamodb('Query', '{"TableName": "Orders", "KeyConditionExpression": "
 	"ScanIndexForward": false, "Limit": 2, "ProjectionExpression": "OrderId, #t", "ExpressionAttributeNames": {"#t": "Total"}}');
 SELECT kv.dynamodb('Query', '{"TableName": "Orders", "KeyConditionExpression": "PK = :u", "ExpressionAttributeValues": {":u": {"S": "USER#ana"}},
 	"ScanIndexForward": false, "Limit": 2, "ProjectionExpression": "OrderId, #t", "ExpressionAttributeNames": {"#t": "Total"}, "ExclusiveStartKey": {"PK": {"S": "USER#ana"}, "SK": {"S": "2026-03-01T11:00#2"}}}');
+-- .. and those of a span of time, oldest first, with their sum of what was read.
+SELECT kv.dynamodb('Query', '{"TableName": "Orders", "KeyConditionExpression": "PK = :u AND SK BETWEEN :from AND :to", "ProjectionExpression": "OrderId", "ReturnConsumedCapacity": "TOTAL",
+	"ExpressionAttributeValues": {":u": {"S": "USER#ana"}, ":from": {"S": "2026-03-01T10:30"}, ":to": {"S": "2026-03-01T12:30"}}}');
 -- An order by its id.
 SELECT kv.dynamodb('GetItem', '{"TableName": "Orders", "Key": {"PK": {"S": "ORDER#1"}, "SK": {"S": "ORDER"}}, "ConsistentRead": true,
 	"ProjectionExpression": "OrderId, #s, Version, #t", "ExpressionAttributeNames": {"#s": "Status", "#t": "Total"}}');
@@ -54,4 +57,14 @@ SELECT kv.dynamodb('Query', jsonb_build_object('TableName', 'Orders', 'IndexName
 	'ExpressionAttributeValues', jsonb_build_object(':b', jsonb_build_object('S', 'PENDING#2026-03-01#' || shard)))) FROM generate_series(0, 1) shard;
 SELECT kv.dynamodb('BatchGetItem', '{"RequestItems": {"Orders": {"Keys": [{"PK": {"S": "ORDER#1"}, "SK": {"S": "ORDER"}}, {"PK": {"S": "ORDER#3"}, "SK": {"S": "ORDER"}}],
 	"ProjectionExpression": "OrderId, #s", "ExpressionAttributeNames": {"#s": "Status"}}}}');
+-- The same change sent again with its token: done once; the token with another change is refused.
+SELECT kv.dynamodb('TransactWriteItems', '{"ClientRequestToken": "ship-2", "TransactItems": [{"Update": {"TableName": "Orders", "Key": {"PK": {"S": "ORDER#2"}, "SK": {"S": "ORDER"}},
+	"UpdateExpression": "SET #s = :new ADD Version :one REMOVE GSI1PK, GSI1SK", "ExpressionAttributeNames": {"#s": "Status"}, "ExpressionAttributeValues": {":new": {"S": "SHIPPED"}, ":one": {"N": "1"}}}}]}')
+FROM generate_series(1, 2);
+SELECT kv.dynamodb('TransactWriteItems', '{"ClientRequestToken": "ship-2", "TransactItems": [{"Delete": {"TableName": "Orders", "Key": {"PK": {"S": "ORDER#2"}, "SK": {"S": "ORDER"}}}}]}');
+SELECT kv.dynamodb('GetItem', '{"TableName": "Orders", "Key": {"PK": {"S": "ORDER#2"}, "SK": {"S": "ORDER"}}, "ProjectionExpression": "#s, Version", "ExpressionAttributeNames": {"#s": "Status"}}');
+-- What is left on the dashboard.
+SELECT count(kv.apply_changes());
+SELECT i #>> '{OrderId,S}' AS pending FROM generate_series(0, 1) shard, jsonb_array_elements(kv.dynamodb('Query', jsonb_build_object('TableName', 'Orders', 'IndexName', 'Pending', 'KeyConditionExpression', 'GSI1PK = :b',
+	'ExpressionAttributeValues', jsonb_build_object(':b', jsonb_build_object('S', 'PENDING#2026-03-01#' || shard)))) -> 'Items') i ORDER BY 1;
 SELECT kv.dynamodb('DeleteTable', '{"TableName": "Orders"}') #>> '{TableDescription,TableStatus}';

@@ -144,6 +144,10 @@ typedef struct KvDynamoLegacy
 /* Raises an error if legacy parameters (named) come with expressions. */
 extern void kv_dynamodb_no_mix(const char *legacy, bool has_legacy, const char *expression, bool has_expression);
 
+/* Raises an error if ConditionalOperator comes without conditions that it could join. */
+extern void kv_dynamodb_check_operator(const KvDynamoValue *conditional_operator, const KvDynamoValue *conditions,
+									   const char *what);
+
 /* Each returns an expression, or NULL if the parameter is empty. */
 extern text *kv_dynamodb_expected(KvDynamoLegacy *legacy, Jsonb *expected, text *conditional_operator);
 extern text *kv_dynamodb_conditions(KvDynamoLegacy *legacy, Jsonb *conditions, text *conditional_operator);

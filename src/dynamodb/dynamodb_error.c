@@ -20,6 +20,7 @@
 
 #define DYNAMODB(name) "com.amazonaws.dynamodb.v20120810#" name
 #define VALIDATION "com.amazon.coral.validate#ValidationException"
+#define NOT_FOUND "Requested resource not found"
 #define ACCESS_DENIED "com.amazon.coral.service#AccessDeniedException"
 
 static const struct
@@ -133,6 +134,8 @@ translate_error(ErrorData *error)
 		error->message = psprintf("Transaction cancelled, please refer cancellation reasons for specific reasons [%s]", codes);
 		said = NULL;
 	}
+	else if (code == ERRCODE_KV_NOT_A_TABLE && strncmp(error->message, NOT_FOUND, strlen(NOT_FOUND)) != 0)
+		error->message = psprintf(NOT_FOUND ": %s", error->message);
 	detail = kv_dynamodb_close(&state);
 	if (said && *said)
 		error->hint = error->hint ? psprintf("%s %s", said, error->hint) : said;

@@ -90,6 +90,7 @@ read_write(const KvDynamoValue *value, const KvDynamoMember *members, int count,
 	kv_dynamodb_no_mix(value[WRITE_EXPECTED].given ? "Expected" : "AttributeUpdates",
 					   value[WRITE_EXPECTED].given || has_updates, expression,
 					   has_update || value[WRITE_CONDITION].given || has_placeholders);
+	kv_dynamodb_check_operator(&value[WRITE_CONDITIONAL_OPERATOR], &value[WRITE_EXPECTED], "Expected");
 	write->condition = value[WRITE_CONDITION].string;
 	write->attribute_names = value[WRITE_NAMES].json;
 	write->attribute_values = kv_dynamodb_plain(value[WRITE_VALUES].json);

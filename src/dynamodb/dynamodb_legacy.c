@@ -87,6 +87,16 @@ kv_dynamodb_no_mix(const char *legacy, bool has_legacy, const char *expression, 
 						"Non-expression parameters: {%s} Expression parameters: {%s}", legacy, expression)));
 }
 
+/* Raises an error if ConditionalOperator comes without conditions that it could join. */
+void
+kv_dynamodb_check_operator(const KvDynamoValue *conditional_operator, const KvDynamoValue *conditions, const char *what)
+{
+	if (conditional_operator->given && !conditions->given)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("ConditionalOperator cannot be used without %s", what)));
+}
+
 /* Returns a placeholder for an attribute's name. */
 static char *
 add_name(KvDynamoLegacy *legacy, const JsonbValue *name)

@@ -122,6 +122,8 @@ read_expressions(const KvDynamoValue *value, bool is_query, KvReadRequest *read)
 					   has_condition ? "KeyConditionExpression" : value[READ_FILTER].given ? "FilterExpression" :
 					   value[READ_PROJECTION].given ? "ProjectionExpression" : "ExpressionAttributeNames",
 					   has_condition || value[READ_FILTER].given || value[READ_PROJECTION].given || has_placeholders);
+	kv_dynamodb_check_operator(&value[READ_CONDITIONAL_OPERATOR], &value[READ_LEGACY_FILTER],
+							   is_query ? "QueryFilter" : "ScanFilter");
 	if (is_query && !has_conditions && !has_condition)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),

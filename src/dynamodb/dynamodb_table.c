@@ -362,9 +362,12 @@ static void
 update_index(Oid table, Jsonb *request, Definitions *definitions)
 {
 	static const KvDynamoMember members[] = {
-		{"Create", KV_DYNAMO_OBJECT}, {"Delete", KV_DYNAMO_OBJECT}, {"Update", KV_DYNAMO_ANY}
+		{"Create", KV_DYNAMO_OBJECT}, {"Delete", KV_DYNAMO_OBJECT}, {"Update", KV_DYNAMO_OBJECT}
 	};
-	static const KvDynamoMember delete_members[] = {{"IndexName", KV_DYNAMO_STRING, true}};
+	static const KvDynamoMember name_and_throughput[] = {
+		{"IndexName", KV_DYNAMO_STRING, true}, {"ProvisionedThroughput", KV_DYNAMO_ANY},
+		{"OnDemandThroughput", KV_DYNAMO_ANY}, {"WarmThroughput", KV_DYNAMO_ANY}
+	};
 	KvDynamoValue member[lengthof(members)];
 
 	kv_dynamodb_read(request, "GlobalSecondaryIndexUpdates", members, lengthof(members), member);
@@ -383,11 +386,19 @@ update_index(Oid table, Jsonb *request, Definitions *definitions)
 		Oid			global;
 		text	   *relation;
 
-		kv_dynamodb_read(member[1].json, "Delete", delete_members, 1, &name);
+		kv_dynamodb_read(member[1].json, "Delete", name_and_throughput, 1, &name);
 		relation = kv_dynamodb_index(table, name.string);
 		if (kv_table_find_index(kv_table_open(table, AccessShareLock), relation, &global) != NULL)
 			refuse(psprintf("%s is a local secondary index", text_to_cstring(name.string)));
 		kv_index_drop(table, relation);
+	}
+	else
+	{
+		KvDynamoValue value[lengthof(name_and_throughput)];
+
+		/* what it may change means nothing here, but the index must be there */
+		kv_dynamodb_read(member[2].json, "Update", name_and_throughput, lengthof(name_and_throughput), value);
+		(void) kv_dynamodb_index(table, value[0].string);
 	}
 }
 

@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -19,7 +20,7 @@
 #include "dynamodb/dynamodb.h"
 
 #define MAX_TAGS 50
-#define MAX_TAG_KEY 128			/* bytes */
+#define MAX_TAG_KEY 128			/* characters */
 #define MAX_TAG_VALUE 256
 
 /* Raises an error unless the current user owns the table. */
@@ -56,13 +57,15 @@ kv_dynamodb_read_tags(Jsonb *array, Jsonb *old)
 	{
 		KvDynamoValue member[lengthof(members)];
 		int			key_length;
+		int			value_length;
 
 		kv_dynamodb_read(tag[i], "Tags", members, lengthof(members), member);
-		key_length = (int) VARSIZE_ANY_EXHDR(member[0].string);
-		if (key_length < 1 || key_length > MAX_TAG_KEY || (int) VARSIZE_ANY_EXHDR(member[1].string) > MAX_TAG_VALUE)
+		key_length = pg_mbstrlen_with_len(VARDATA_ANY(member[0].string), VARSIZE_ANY_EXHDR(member[0].string));
+		value_length = pg_mbstrlen_with_len(VARDATA_ANY(member[1].string), VARSIZE_ANY_EXHDR(member[1].string));
+		if (key_length < 1 || key_length > MAX_TAG_KEY || value_length > MAX_TAG_VALUE)
 			ereport(ERROR,
 					(errcode(ERRCODE_KV_VALIDATION),
-					 errmsg("One or more parameter values were invalid: a tag has a key of 1 to %d and a value of up to %d bytes",
+					 errmsg("One or more parameter values were invalid: a tag has a key of 1 to %d and a value of up to %d characters",
 							MAX_TAG_KEY, MAX_TAG_VALUE)));
 		/* of members with one name jsonb keeps the last */
 		kv_dynamodb_add_text(&state, text_to_cstring(member[0].string), text_to_cstring(member[1].string));
