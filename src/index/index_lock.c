@@ -4,7 +4,9 @@
  *
  * Who waits for a lock makes all wait who come after him.  So the lock is
  * asked for a short while at a time: a transaction that has been writing for
- * long then keeps us waiting, but not the others.
+ * long then keeps us waiting, but not the others.  In each turn deadlocks are
+ * looked for, which also sends autovacuum away: nobody else's look may fall
+ * into a turn.
  */
 #include "postgres.h"
 
@@ -26,9 +28,19 @@
 #define TURN "40ms"
 #define PAUSE_MS 60
 
-/* Asks for the lock, or for those of all partitions too, for one turn; false if it was not to be had: then none is held. */
+/* When to look for a deadlock in a turn. */
+#define LOOK "10ms"
+
+/* A deadlock that is met so often in a row is no matter of the locks of a turn: somebody waits for what we did before. */
+#define MAX_DEADLOCKS 10
+
+/*
+ * Asks for the lock, or for those of all partitions too, for one turn; false
+ * if it was not to be had: then none is held.  *deadlocks counts turns that
+ * ended in a deadlock.
+ */
 static bool
-try_turn(Oid relid, LOCKMODE lockmode, bool partitions)
+try_turn(Oid relid, LOCKMODE lockmode, bool partitions, int *deadlocks)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -40,6 +52,8 @@ try_turn(Oid relid, LOCKMODE lockmode, bool partitions)
 		int			nest_level = NewGUCNestLevel();
 
 		(void) set_config_option("lock_timeout", TURN, PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+		(void) set_config_option("deadlock_timeout", LOOK, PGC_SUSET, PGC_S_SESSION,
 								 GUC_ACTION_SAVE, true, 0, false);
 		LockRelationOid(relid, lockmode);
 		if (partitions)
@@ -56,7 +70,8 @@ try_turn(Oid relid, LOCKMODE lockmode, bool partitions)
 		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
 		CurrentResourceOwner = owner;
-		if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE && error->sqlerrcode != ERRCODE_T_R_DEADLOCK_DETECTED)
+		*deadlocks = error->sqlerrcode == ERRCODE_T_R_DEADLOCK_DETECTED ? *deadlocks + 1 : 0;
+		if (*deadlocks >= MAX_DEADLOCKS || (*deadlocks == 0 && error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE))
 			ReThrowError(error);
 		FreeErrorData(error);
 		locked = false;
@@ -71,10 +86,12 @@ try_turn(Oid relid, LOCKMODE lockmode, bool partitions)
 static bool
 lock_in_turns(Oid relid, LOCKMODE lockmode, bool partitions, int turns)
 {
+	int			deadlocks = 0;
+
 	for (int turn = 0; turn < turns; turn++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (try_turn(relid, lockmode, partitions))
+		if (try_turn(relid, lockmode, partitions, &deadlocks))
 			return true;
 		if (turn + 1 == turns)
 			break;
