@@ -86,6 +86,12 @@ extern bool kv_index_is_preloaded(void);
 extern bool kv_index_attach_worker(void);
 extern void kv_index_detach_worker(void);
 
+/*
+ * Tells a worker whether there was such a commit since it asked last.  Its
+ * latch alone does not: waiting for a lock resets it.
+ */
+extern bool kv_index_was_called(void);
+
 /* Tells whether the current database has a worker, and whether it may get one when it has none. */
 extern bool kv_index_has_worker(void);
 extern bool kv_index_expects_worker(void);

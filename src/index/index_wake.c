@@ -32,6 +32,7 @@ typedef struct WorkerSlot
 {
 	Oid			database;		/* InvalidOid: free */
 	Latch	   *latch;
+	bool		called;			/* since the worker asked last */
 } WorkerSlot;
 
 /* What is in shared memory. */
@@ -130,6 +131,7 @@ kv_index_attach_worker(void)
 	{
 		slot->database = MyDatabaseId;
 		slot->latch = MyLatch;
+		slot->called = false;
 	}
 	SpinLockRelease(&shared->mutex);
 
@@ -155,6 +157,26 @@ kv_index_detach_worker(void)
 		slot->latch = NULL;
 	}
 	SpinLockRelease(&shared->mutex);
+}
+
+/* Tells a worker whether it was called since it asked last. */
+bool
+kv_index_was_called(void)
+{
+	WorkerSlot *slot;
+	bool		called = false;
+
+	if (shared == NULL)
+		return false;
+	SpinLockAcquire(&shared->mutex);
+	slot = find_slot(MyDatabaseId);
+	if (slot && slot->latch == MyLatch)
+	{
+		called = slot->called;
+		slot->called = false;
+	}
+	SpinLockRelease(&shared->mutex);
+	return called;
 }
 
 /* Tells whether the current database has a worker. */
@@ -197,7 +219,10 @@ kv_index_wake(void)
 	SpinLockAcquire(&shared->mutex);
 	slot = find_slot(MyDatabaseId);
 	if (slot)
+	{
 		latch = slot->latch;
+		slot->called = true;
+	}
 	SpinLockRelease(&shared->mutex);
 
 	/* a latch belongs to a PGPROC, which stays; one too many does no harm */

@@ -158,6 +158,9 @@ sleep_until_called(long pause)
 		wait_event = kv_compat_new_wait_event("KeyValueWorkerMain");
 	if (has_statistics)
 		pause = Min(pause, STATISTICS_PAUSE);
+	/* the latch may have been reset since by waiting for a lock */
+	if (kv_index_was_called() || kv_worker_is_told_to_leave())
+		return;
 	pgstat_report_activity(STATE_IDLE, NULL);
 	result = WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, pause, wait_event);
 	if (has_statistics && (result & WL_TIMEOUT))
@@ -249,6 +252,7 @@ serve(Life *life)
 		bool		done;
 
 		ResetLatch(MyLatch);
+		(void) kv_index_was_called();
 		kv_worker_check_signals(0);
 		if (kv_worker_is_told_to_leave())
 		{

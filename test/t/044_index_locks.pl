@@ -11,6 +11,7 @@ use Test::More;
 my $node = new_node('locks', <<'END');
 shared_preload_libraries = 'key_value'
 max_prepared_transactions = 5
+key_value.naptime = '10 min'
 END
 
 $node->safe_psql('postgres', <<'END');
@@ -74,6 +75,7 @@ sub right
 {
 	my ($what) = @_;
 
+	ok($node->poll_query_until('postgres', q(SELECT sum(pending) = 0 FROM kv.indexes)), "nobody has to call the worker after $what");
 	foreach my $index ('held_a', 'held_b')
 	{
 		ok($node->poll_query_until('postgres', "SELECT kv.wait_for_index('held', '$index', '60 s')"), "index $index is there after $what");
