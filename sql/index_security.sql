@@ -144,6 +144,23 @@ SET client_min_messages = warning;
 SELECT last_error FROM kv.indexes WHERE index_name = 'is_a';
 SELECT kv.query('index_security', 'a = :a', '{":a": "trap 2"}', index => 'is_a', projection => 'pk');
 
+-- TRUNCATE of the table by somebody else empties the index as its owner, restricted
+SET ROLE regress_is_owner;
+CREATE OR REPLACE FUNCTION is_trap() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.is_seen VALUES (current_user, TG_OP || ' ' || current_setting('search_path')); RETURN NEW; END $$;
+CREATE TRIGGER trap AFTER TRUNCATE ON is_a EXECUTE FUNCTION is_trap();
+GRANT TRUNCATE ON index_security TO regress_is_stranger;
+SET ROLE regress_is_stranger;
+BEGIN;
+TRUNCATE index_security;
+SELECT current_user;
+SET ROLE regress_is_owner;
+SELECT * FROM is_seen WHERE what LIKE 'TRUNCATE%';
+ROLLBACK;
+SET ROLE regress_is_owner;
+DROP TRIGGER trap ON is_a;
+REVOKE TRUNCATE ON index_security FROM regress_is_stranger;
+RESET ROLE;
+
 -- nor stop the others' indexes, whatever error it raises
 SELECT kv.create_table('index_security_other', 'pk', partitions => 1);
 SELECT kv.create_global_index('index_security_other', 'is_o', 'a');
@@ -156,6 +173,12 @@ SELECT kv.put_item('index_security_other', '{"pk": "P", "a": "x"}');
 SET client_min_messages = error;
 SELECT kv.apply_changes() IS NOT NULL AS applied;
 SELECT index_name, last_error FROM kv.indexes WHERE index_name IN ('is_a', 'is_o') ORDER BY 1;
+-- what an error says may be of items, so it is for the owner
+SET ROLE regress_is_reader;
+SELECT index_name, last_error FROM kv.indexes WHERE index_name IN ('is_a', 'is_o') ORDER BY 1;
+SET ROLE regress_is_owner;
+SELECT index_name, last_error FROM kv.indexes WHERE index_name IN ('is_a', 'is_o') ORDER BY 1;
+RESET ROLE;
 SELECT kv.scan('index_security_other', index => 'is_o');
 SET ROLE regress_is_owner;
 CREATE OR REPLACE FUNCTION is_trap() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN TRUNCATE public.index_security; RETURN NEW; END $$;

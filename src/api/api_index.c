@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "commands/extension.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -27,6 +28,10 @@ PG_FUNCTION_INFO_V1(kv_drop_index_sql);
 PG_FUNCTION_INFO_V1(kv_wait_for_index_sql);
 PG_FUNCTION_INFO_V1(kv_apply_changes_sql);
 PG_FUNCTION_INFO_V1(kv_list_indexes_sql);
+PG_FUNCTION_INFO_V1(kv_refuse_refresh_sql);
+
+/* From so many milliseconds on a timeout is none; some 146,000 years. */
+#define MAX_TIMEOUT (PG_INT64_MAX / 2000)
 
 /* Columns of kv.list_indexes. */
 #define LIST_COLUMNS 15
@@ -141,11 +146,16 @@ kv_wait_for_index_sql(PG_FUNCTION_ARGS)
 	{
 		Interval   *interval = PG_GETARG_INTERVAL_P(2);
 
-		timeout = (interval->time + ((int64) interval->day + (int64) interval->month * DAYS_PER_MONTH) * USECS_PER_DAY) / 1000;
-		if (timeout < 0)
+		double		milliseconds = (interval->time +
+									((double) interval->day + (double) interval->month * DAYS_PER_MONTH) * USECS_PER_DAY) / 1000;
+
+		if (milliseconds < 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_KV_VALIDATION),
 					 errmsg("timeout must not be negative")));
+		/* what is longer than time goes on is for ever */
+		if (milliseconds < MAX_TIMEOUT)
+			timeout = (int64) milliseconds;
 	}
 	PG_RETURN_BOOL(kv_index_wait(table_argument(fcinfo, 0), index_name_argument(fcinfo, 1), timeout));
 }
@@ -155,6 +165,18 @@ Datum
 kv_apply_changes_sql(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT64(kv_index_apply_all());
+}
+
+/* kv.refuse_refresh(): the materialized views that have it as their condition are filled by C code alone. */
+Datum
+kv_refuse_refresh_sql(PG_FUNCTION_ARGS)
+{
+	if (!creating_extension)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("materialized views of schema kv cannot be refreshed"),
+				 errdetail("The extension key_value keeps in them what global indexes have yet to follow.")));
+	PG_RETURN_BOOL(false);
 }
 
 /* Sets a column to a text. */

@@ -111,7 +111,7 @@ typedef struct KvIndexInfo
 	const char *detail;			/* why it cannot be read, or NULL */
 	int64		pending;		/* changes not applied yet */
 	TimestampTz oldest;			/* when the oldest of them was made; 0: none */
-	char	   *error;			/* of the last failure, or NULL */
+	const char *error;			/* of the last failure, as far as the current user may see it, or NULL */
 	TimestampTz error_at;
 } KvIndexInfo;
 

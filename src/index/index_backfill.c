@@ -26,6 +26,7 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_trigger.h"
+#include "commands/tablecmds.h"
 #include "miscadmin.h"
 #include "nodes/value.h"
 #include "parser/parse_func.h"
@@ -169,7 +170,10 @@ empty_index(const KvTable *index, bool wait)
 			return false;
 		leaf = table_open(index->leaf_relid[i], NoLock);
 		if (RelationGetNumberOfBlocks(leaf) > 0)
+		{
+			CheckTableNotInUse(leaf, "fill");
 			empty_leaf(leaf);
+		}
 		table_close(leaf, NoLock);
 	}
 	return true;

@@ -10,6 +10,7 @@
 #include "catalog/dependency.h"
 #include "catalog/index.h"
 #include "catalog/indexing.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_depend.h"
 #include "catalog/pg_proc.h"
@@ -17,7 +18,6 @@
 #include "nodes/value.h"
 #include "parser/parse_func.h"
 #include "utils/acl.h"
-
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -79,6 +79,13 @@ may_see(Oid table)
 	return pg_attribute_aclcheck_all(table, role, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
 }
 
+/* Tells whether the current user may see what errors say: they can show values of items. */
+static bool
+may_see_errors(Oid table)
+{
+	return kv_compat_owns_relation(table, GetUserId()) || has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
+}
+
 /* Makes what is known of a global index. */
 static KvIndexInfo *
 describe_global(const KvTable *table)
@@ -92,7 +99,7 @@ describe_global(const KvTable *table)
 	info->detail = table->usable ? table->index->not_ready : table->unusable_reason;
 	if (kv_state_read(table->index->relid, &row))
 	{
-		info->error = row.error;
+		info->error = row.error == NULL || may_see_errors(table->index->base_relid) ? row.error : "<insufficient privilege>";
 		info->error_at = row.error_at;
 	}
 	return info;

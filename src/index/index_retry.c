@@ -145,11 +145,14 @@ run_in_subtransaction(const char *lock_timeout, Work work, void *argument, bool 
 
 		MemoryContextSwitchTo(caller);
 		error = CopyErrorData();
-		kv_table_index_write_depth = depth;
-		if (is_session_error(error))
-			PG_RE_THROW();
 		FlushErrorState();
+		kv_table_index_write_depth = depth;
 		RollbackAndReleaseCurrentSubTransaction();
+		CurrentResourceOwner = owner;
+		MemoryContextSwitchTo(caller);
+		/* not before the subtransaction is gone: who catches it ends his own alone */
+		if (is_session_error(error))
+			ReThrowError(error);
 		message = error->detail ? psprintf("%s (%s)", error->message, error->detail) : pstrdup(error->message);
 		*is_lock = error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE || error->sqlerrcode == ERRCODE_T_R_DEADLOCK_DETECTED;
 		FreeErrorData(error);

@@ -215,57 +215,75 @@ GRANT SELECT ON kv.partitions TO PUBLIC;
  * The tables that the C code keeps are materialized views for the catalogs: so
  * SQL cannot write to them, a publication FOR ALL TABLES leaves them out, and no
  * dump takes them along.  src/index/ says what is in them; nobody but it may
- * look, since the change log has keys of items.
+ * look, since the change log has keys of items.  REFRESH would empty them, so it
+ * is refused: some refresh all materialized views at night.
  */
+CREATE FUNCTION kv.refuse_refresh() RETURNS boolean
+	AS 'MODULE_PATHNAME', 'kv_refuse_refresh_sql' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION kv.refuse_refresh() IS 'condition of the extension''s own materialized views: keeps REFRESH from emptying them';
+REVOKE ALL ON FUNCTION kv.refuse_refresh() FROM PUBLIC;
+
 CREATE MATERIALIZED VIEW kv.change_log_0 USING heap WITH (autovacuum_enabled = false) AS
 	SELECT '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number, '0'::pg_catalog.oid AS base,
-	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE false;
+	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE kv.refuse_refresh();
 CREATE INDEX change_log_0_xid_number ON kv.change_log_0 (xid, number);
+COMMENT ON MATERIALIZED VIEW kv.change_log_0 IS 'changes of tables that their global indexes have yet to follow; kept by the extension alone';
 CREATE MATERIALIZED VIEW kv.change_log_1 USING heap WITH (autovacuum_enabled = false) AS
 	SELECT '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number, '0'::pg_catalog.oid AS base,
-	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE false;
+	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE kv.refuse_refresh();
 CREATE INDEX change_log_1_xid_number ON kv.change_log_1 (xid, number);
+COMMENT ON MATERIALIZED VIEW kv.change_log_1 IS 'changes of tables that their global indexes have yet to follow; kept by the extension alone';
 CREATE MATERIALIZED VIEW kv.change_log_2 USING heap WITH (autovacuum_enabled = false) AS
 	SELECT '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number, '0'::pg_catalog.oid AS base,
-	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE false;
+	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE kv.refuse_refresh();
 CREATE INDEX change_log_2_xid_number ON kv.change_log_2 (xid, number);
+COMMENT ON MATERIALIZED VIEW kv.change_log_2 IS 'changes of tables that their global indexes have yet to follow; kept by the extension alone';
 CREATE MATERIALIZED VIEW kv.change_log_3 USING heap WITH (autovacuum_enabled = false) AS
 	SELECT '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number, '0'::pg_catalog.oid AS base,
-	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE false;
+	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE kv.refuse_refresh();
 CREATE INDEX change_log_3_xid_number ON kv.change_log_3 (xid, number);
+COMMENT ON MATERIALIZED VIEW kv.change_log_3 IS 'changes of tables that their global indexes have yet to follow; kept by the extension alone';
 CREATE MATERIALIZED VIEW kv.change_log_4 USING heap WITH (autovacuum_enabled = false) AS
 	SELECT '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number, '0'::pg_catalog.oid AS base,
-	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE false;
+	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE kv.refuse_refresh();
 CREATE INDEX change_log_4_xid_number ON kv.change_log_4 (xid, number);
+COMMENT ON MATERIALIZED VIEW kv.change_log_4 IS 'changes of tables that their global indexes have yet to follow; kept by the extension alone';
 CREATE MATERIALIZED VIEW kv.change_log_5 USING heap WITH (autovacuum_enabled = false) AS
 	SELECT '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number, '0'::pg_catalog.oid AS base,
-	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE false;
+	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE kv.refuse_refresh();
 CREATE INDEX change_log_5_xid_number ON kv.change_log_5 (xid, number);
+COMMENT ON MATERIALIZED VIEW kv.change_log_5 IS 'changes of tables that their global indexes have yet to follow; kept by the extension alone';
 CREATE MATERIALIZED VIEW kv.change_log_6 USING heap WITH (autovacuum_enabled = false) AS
 	SELECT '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number, '0'::pg_catalog.oid AS base,
-	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE false;
+	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE kv.refuse_refresh();
 CREATE INDEX change_log_6_xid_number ON kv.change_log_6 (xid, number);
+COMMENT ON MATERIALIZED VIEW kv.change_log_6 IS 'changes of tables that their global indexes have yet to follow; kept by the extension alone';
 CREATE MATERIALIZED VIEW kv.change_log_7 USING heap WITH (autovacuum_enabled = false) AS
 	SELECT '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number, '0'::pg_catalog.oid AS base,
-	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE false;
+	'epoch'::pg_catalog.timestamptz AS at, ''::pg_catalog.bytea AS change WHERE kv.refuse_refresh();
 CREATE INDEX change_log_7_xid_number ON kv.change_log_7 (xid, number);
+COMMENT ON MATERIALIZED VIEW kv.change_log_7 IS 'changes of tables that their global indexes have yet to follow; kept by the extension alone';
 CREATE MATERIALIZED VIEW kv.apply_progress_0 USING heap WITH (autovacuum_enabled = false) AS
 	SELECT 0::pg_catalog.int8 AS round, pg_catalog.pg_current_snapshot() AS before, pg_catalog.pg_current_snapshot() AS after,
-	0::pg_catalog.int4 AS log, '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number WHERE false;
+	0::pg_catalog.int4 AS log, '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number WHERE kv.refuse_refresh();
 CREATE UNIQUE INDEX apply_progress_0_round ON kv.apply_progress_0 (round);
+COMMENT ON MATERIALIZED VIEW kv.apply_progress_0 IS 'how far changes are applied to global indexes; kept by the extension alone';
 CREATE MATERIALIZED VIEW kv.apply_progress_1 USING heap WITH (autovacuum_enabled = false) AS
 	SELECT 0::pg_catalog.int8 AS round, pg_catalog.pg_current_snapshot() AS before, pg_catalog.pg_current_snapshot() AS after,
-	0::pg_catalog.int4 AS log, '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number WHERE false;
+	0::pg_catalog.int4 AS log, '0'::pg_catalog.xid8 AS xid, 0::pg_catalog.int4 AS number WHERE kv.refuse_refresh();
 CREATE UNIQUE INDEX apply_progress_1_round ON kv.apply_progress_1 (round);
+COMMENT ON MATERIALIZED VIEW kv.apply_progress_1 IS 'how far changes are applied to global indexes; kept by the extension alone';
 CREATE MATERIALIZED VIEW kv.change_retry USING heap AS
 	SELECT '0'::pg_catalog.oid AS index, '0'::pg_catalog.oid AS base, 'epoch'::pg_catalog.timestamptz AS at,
-	''::pg_catalog.bytea AS change WHERE false;
+	''::pg_catalog.bytea AS change WHERE kv.refuse_refresh();
 CREATE INDEX change_retry_index_base ON kv.change_retry (index, base);
+COMMENT ON MATERIALIZED VIEW kv.change_retry IS 'changes that could not be written to a global index yet; kept by the extension alone';
 CREATE MATERIALIZED VIEW kv.index_state USING heap AS
 	SELECT '0'::pg_catalog.oid AS index, '0'::pg_catalog.oid AS base, ''::pg_catalog.text AS state, 0::pg_catalog.int8 AS fingerprint,
 	'0'::pg_catalog.oid AS leaf, ''::pg_catalog.bytea AS position, ''::pg_catalog.text AS error,
-	'epoch'::pg_catalog.timestamptz AS error_at, 'epoch'::pg_catalog.timestamptz AS retry_at WHERE false;
+	'epoch'::pg_catalog.timestamptz AS error_at, 'epoch'::pg_catalog.timestamptz AS retry_at WHERE kv.refuse_refresh();
 CREATE UNIQUE INDEX index_state_pkey ON kv.index_state (index);
+COMMENT ON MATERIALIZED VIEW kv.index_state IS 'how far each global index is filled; kept by the extension alone';
 
 CREATE FUNCTION kv.global_index() RETURNS trigger
 	AS 'MODULE_PATHNAME', 'kv_table_index_trigger' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -375,7 +393,7 @@ COMMENT ON COLUMN kv.indexes.detail IS 'why the index cannot be read; NULL if it
 COMMENT ON COLUMN kv.indexes.entries IS 'number of entries as VACUUM or ANALYZE last counted; NULL if neither has';
 COMMENT ON COLUMN kv.indexes.pending IS 'number of changes of the table that are not in its global indexes yet';
 COMMENT ON COLUMN kv.indexes.oldest_pending IS 'how long ago the oldest of them was made';
-COMMENT ON COLUMN kv.indexes.last_error IS 'why changes could not be written to the index, while that is so';
+COMMENT ON COLUMN kv.indexes.last_error IS 'why changes could not be written to the index, while that is so; for the table''s owner and members of pg_read_all_stats';
 COMMENT ON COLUMN kv.indexes.last_error_at IS 'when that was tried last';
 COMMENT ON COLUMN kv.indexes.dynamodb_name IS 'name that kv.dynamodb() knows the index by';
 GRANT SELECT ON kv.indexes TO PUBLIC;

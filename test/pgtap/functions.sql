@@ -12,7 +12,7 @@ CREATE TEMP VIEW function AS
 SELECT set_eq(
 	$$SELECT name, arguments, result FROM function
 	  WHERE name NOT IN ('check_item', 'key_value_am_handler', 'global_index', 'capture_change', 'in_local_index', 'list_indexes',
-		'on_table_rewrite') AND name NOT LIKE 'xxh3%'$$,
+		'on_table_rewrite', 'refuse_refresh') AND name NOT LIKE 'xxh3%'$$,
 	$$VALUES
 	('create_table', 'table_name text, partition_key text, sort_key text DEFAULT NULL::text, partition_key_type text DEFAULT ''S''::text, '
 		'sort_key_type text DEFAULT ''S''::text, partitions integer DEFAULT 16', 'regclass'),
@@ -77,7 +77,7 @@ SELECT set_eq(
 	$$SELECT name FROM function WHERE volatility = 'volatile'$$,
 	ARRAY['create_table', 'drop_table', 'put_item', 'update_item', 'delete_item', 'batch_write_item', 'create_global_index',
 		'create_local_index', 'drop_index', 'wait_for_index', 'apply_changes', 'global_index', 'capture_change', 'on_table_rewrite',
-		'transact_write_items', 'dynamodb', 'compact', 'key_value_am_handler'], 'what writes is volatile');
+		'refuse_refresh', 'transact_write_items', 'dynamodb', 'compact', 'key_value_am_handler'], 'what writes is volatile');
 SELECT set_eq(
 	$$SELECT name FROM function WHERE volatility = 'immutable'$$,
 	ARRAY['item_size', 'from_dynamodb_json', 'to_dynamodb_json', 'xxh3_text', 'xxh3_numeric', 'xxh3_bytea',
@@ -97,12 +97,12 @@ SELECT set_eq(
 -- Rights: everyone may call, and the rights on the table decide; only the handler is the system's own, and apply_changes for administrators.
 SELECT set_eq(
 	$$SELECT name FROM function WHERE NOT has_function_privilege('public', oid, 'EXECUTE')$$,
-	ARRAY['key_value_am_handler', 'apply_changes'], 'everyone may call the functions');
+	ARRAY['key_value_am_handler', 'apply_changes', 'refuse_refresh'], 'everyone may call the functions');
 SELECT is_empty($$SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'kv'::regnamespace AND prosecdef$$,
 	'no function runs with the rights of its owner');
 SELECT is_empty($$SELECT name FROM function WHERE obj_description(oid, 'pg_proc') IS NULL$$, 'every function has a comment');
 SELECT is_empty(
-	$$SELECT oid::regclass FROM pg_class c WHERE relnamespace = 'kv'::regnamespace AND relkind IN ('v', 'r')
+	$$SELECT oid::regclass FROM pg_class c WHERE relnamespace = 'kv'::regnamespace AND relkind IN ('v', 'm', 'r')
 	  AND obj_description(oid, 'pg_class') IS NULL$$, 'every view has a comment');
 
 SELECT finish();
