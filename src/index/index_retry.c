@@ -87,12 +87,14 @@ note_error(Oid index, Oid base, const char *message)
  * Tells whether an error is about the session, not about an index.
  *
  * Its code alone does not tell: a trigger of the index's owner can raise it,
- * and is not to stop the worker by that.
+ * and is not to stop the worker by that.  A lock that was waited for too long
+ * is told in the same place.
  */
 static bool
 is_session_error(const ErrorData *error)
 {
-	return error->funcname != NULL && strcmp(error->funcname, "ProcessInterrupts") == 0;
+	return error->funcname != NULL && strcmp(error->funcname, "ProcessInterrupts") == 0 &&
+		error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE;
 }
 
 /* Opens an index for a step, without waiting for its lock. */

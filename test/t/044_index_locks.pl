@@ -32,12 +32,11 @@ my %in_the_way = (
 foreach my $what (sort keys %in_the_way)
 {
 	my ($begin, $end) = @{ $in_the_way{$what} };
-	my $open = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \my $in, '>', \my $answer);
-
-	# what is committed before the lock is had is applied behind it
+	my $apply = session(q(BEGIN; SELECT kv.apply_changes() IS NULL));
+	# while a session applies the worker does not, so this is applied behind the lock
 	$node->safe_psql('postgres', put('held'));
-	$in = "BEGIN;\n$begin;\nSELECT 'begun';\n";
-	$open->pump until $answer =~ /begun/;
+	my $open = session("BEGIN; $begin");
+	finish_session($apply, 'COMMIT');
 	my $only_index = $begin =~ /held_b/;
 	$node->safe_psql('postgres', put('held')) if $only_index;
 	my $value = "a$number";
@@ -47,8 +46,7 @@ foreach my $what (sort keys %in_the_way)
 	{
 		ok($node->poll_query_until('postgres', "SELECT EXISTS (SELECT FROM held_a WHERE a = '$value')"), "$what stops no other index of its table");
 	}
-	$in = "$end;\n\\q\n";
-	$open->finish;
+	finish_session($open, $end);
 	right($what);
 }
 
@@ -60,6 +58,27 @@ $node->safe_psql('postgres', q(COMMIT PREPARED 'truncation'));
 right('a prepared transaction');
 $node->stop;
 done_testing();
+
+# Starts a session that runs SQL and stays.
+sub session
+{
+	my ($sql) = @_;
+	my %session = (in => "$sql;\nSELECT 'begun';\n", answer => '');
+
+	$session{run} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \$session{in}, '>', \$session{answer});
+	$session{run}->pump until $session{answer} =~ /begun/;
+	return \%session;
+}
+
+# Lets a session run SQL and end.
+sub finish_session
+{
+	my ($session, $sql) = @_;
+
+	$session->{in} = "$sql;\n\\q\n";
+	$session->{run}->finish;
+	return;
+}
 
 # Returns SQL that changes items in all partitions of a table.
 sub put
