@@ -434,6 +434,8 @@ kv_dynamodb_delete_table(Jsonb *request)
 
 	kv_dynamodb_read(request, "DeleteTable", name_members, 1, &name);
 	table = kv_dynamodb_table(name.string);
+	/* first the strong lock: two sessions that had the weak one would wait for each other */
+	kv_table_lock_to_drop(table);
 	answer = description_answer("TableDescription", table, "DELETING");
 	kv_table_drop(table);
 	return answer;

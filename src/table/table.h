@@ -258,6 +258,9 @@ extern const char *kv_table_key_column_type(KvKeyType type);
 extern const char *kv_table_key_operator_class(KvKeyType type);
 
 extern Oid	kv_table_create(const KvCreateTable *request);
+
+/* Locks a table that is to be dropped, for its owner; kv_table_drop does so itself. */
+extern void kv_table_lock_to_drop(Oid relid);
 extern void kv_table_drop(Oid relid);
 extern Jsonb *kv_table_describe(Oid relid);
 

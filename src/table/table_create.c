@@ -299,30 +299,37 @@ qualified_name(Oid relid)
 }
 
 /*
- * Drops a key-value table, and its indexes.
+ * Locks a table that is to be dropped.
  *
  * Ownership is checked before the lock, as DROP TABLE does, lest anybody could
  * lock out the table's users.
  */
 void
-kv_table_drop(Oid relid)
+kv_table_lock_to_drop(Oid relid)
 {
 	char	   *name = get_rel_name(relid);
-	Oid			namespace_oid = get_rel_namespace(relid);
-	StringInfoData command;
-	KvTable    *table;
 
 	if (name == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_NOT_A_TABLE),
 				 errmsg("relation with OID %u does not exist", relid)));
 	if (!kv_compat_owns_relation(relid, GetUserId()) &&
-		!kv_compat_owns_schema(namespace_oid, GetUserId()))
+		!kv_compat_owns_schema(get_rel_namespace(relid), GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)), name);
 
 	/* A standby cannot even take the lock. */
 	PreventCommandIfReadOnly("kv.drop_table()");
 	LockRelationOid(relid, AccessExclusiveLock);
+}
+
+/* Drops a key-value table, and its indexes. */
+void
+kv_table_drop(Oid relid)
+{
+	StringInfoData command;
+	KvTable    *table;
+
+	kv_table_lock_to_drop(relid);
 	table = kv_table_lookup(relid);
 	if (table == NULL || table->is_leaf || table->index != NULL)
 		kv_table_refuse(relid, table);
