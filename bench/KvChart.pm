@@ -6,7 +6,7 @@ use strict;
 use warnings;
 
 my ($left, $right, $top, $step) = (250, 150, 66, 22);
-my ($width, $low, $high) = (420, 0.5, 16);
+my ($width, $low, $high) = (420, 0.5, 32);
 
 # Returns the SVG; a row is a reference to label, ratio, least, most and goal, which may be undefined.
 sub svg

@@ -37,6 +37,7 @@ sub measure
 		{
 			my %one = (%$area, %$row, what => $row->{$side});
 			$one{clients} = $row->{clients_theirs} if $side eq 'theirs' and $row->{clients_theirs};
+			$one{clients} = 2 if $self->{mode}{name} eq 'smoke' and ($one{clients} // 1) > 2;
 			my $name = $row->{"slice_$side"} = join ' ', map { $_ // '' } ref $one{what} ? "@{ $one{what} }" : $one{what}, @one{qw(clients keys set)};
 			push @order, $name unless $slice{$name};
 			$slice{$name} //= \%one;
@@ -72,7 +73,6 @@ sub slice
 	my ($cold, $log) = ($slice->{cold} && $slice->{cold}{ $mode->{name} }, "$server->{folder}/latency");
 	my (@files, $variables, $note);
 
-	$clients = 3 if $mode->{name} eq 'smoke' and $clients > 3;
 	while (my ($reference, $weight) = splice @what, 0, 2)
 	{
 		(my $file, $variables) = $self->script($reference, $slice);

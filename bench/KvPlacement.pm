@@ -171,7 +171,8 @@ sub load
 		$server->sql("\\copy (SELECT pk, sk, item FROM source ORDER BY n) TO '$file'") if $table eq 'plain';
 		return $server->sql("\\copy $table (pk, sk, item) FROM '$file'");
 	}
-	$server->sql_at_once(map { [ "INSERT INTO $table (pk, sk, item) SELECT pk, sk, item FROM source WHERE n % $writers = $_ ORDER BY n" ] } 0 .. $writers - 1);
+	my @inserts = map { "INSERT INTO $table (pk, sk, item) SELECT pk, sk, item FROM source WHERE n % $writers = $_ ORDER BY n" } 0 .. $writers - 1;
+	@inserts > 1 ? $server->sql_at_once(map { [$_] } @inserts) : $server->sql(@inserts);
 	return if $way eq 'insert';
 
 	my $more = 2 * $shape->{bytes};

@@ -134,7 +134,7 @@ sub chart
 	my %machine = map { @$_ } @{ $self->{machine} };
 
 	return KvChart::svg('key_value beside plain PostgreSQL', "$self->{mode}{name} run, $machine{date}, $machine{machine}",
-		'throughput: times that of the plain table with the same items (median; line: least to most; triangle: goal)',
+		'throughput, times that of the plain table (median; line: least to most; triangle: goal; blue: met)',
 		map { [ @$_{qw(label ratio least most)}, $_->{goal} =~ /^>= ([\d.]+)$/ ] } grep { $_->{label} and defined $_->{ratio} } @{ $self->{rows} });
 }
 

@@ -174,11 +174,12 @@ sub files
 	my $names = join ', ', map { "'$_'" } @tables;
 
 	return map { my $file = "$self->{data}/$_"; grep { -f } $file, glob "$file.* ${file}_*" } split /\n/, $self->sql(<<"END");
-WITH leaf AS (SELECT t.relid FROM unnest(ARRAY[$names]) n, pg_partition_tree(n::regclass) t WHERE t.isleaf),
+WITH named AS (SELECT unnest(ARRAY[$names])::regclass AS relid),
+leaf AS (SELECT relid FROM named UNION SELECT t.relid FROM named, pg_partition_tree(named.relid) t),
 relation AS (
 	SELECT relid AS oid FROM leaf UNION SELECT indexrelid FROM pg_index JOIN leaf ON indrelid = relid
 	UNION SELECT reltoastrelid FROM pg_class JOIN leaf ON oid = relid WHERE reltoastrelid <> 0)
-SELECT pg_relation_filepath(oid) FROM relation
+SELECT pg_relation_filepath(oid) FROM relation WHERE pg_relation_filepath(oid) IS NOT NULL
 END
 }
 
@@ -188,6 +189,7 @@ sub forget
 	my (@files) = @_;
 	my $left = 0;
 
+	die "no files to forget\n" unless @files;
 	system('dd', "if=$_", 'iflag=nocache', 'count=0', 'status=none') foreach @files;
 	$left += $_ foreach command('fincore', '-b', '-n', '-r', '-o', 'RES', @files) =~ /(\d+)/g;
 	return $left;

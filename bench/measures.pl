@@ -28,7 +28,7 @@ use warnings;
 # Sizes are those of the quick run, of the full one and of the test that only sees that all runs.
 our %sets = (
 	messages => { items => { quick => 100_000, full => 1_000_000, smoke => 500 }, per => 50 },
-	cold     => { items => { quick => 250_000, full => 2_000_000, smoke => 500 }, per => 50 },
+	cold     => { items => { quick => 150_000, full => 2_000_000, smoke => 500 }, per => 50 },
 	writes   => { items => { quick => 100_000, full => 1_000_000, smoke => 500 }, per => 50 },
 	concurrent => { items => { quick => 100_000, full => 500_000, smoke => 500 }, per => 50, roles => [qw(ours plain)] },
 	orders   => {
@@ -114,7 +114,7 @@ our @areas = (
 		unit => 'MB',
 		rows => [ map { [ $_->[0], 'size', undef, '<= 1.25', @$_[ 1 .. $#$_ ] ] } shapes() ] },
 	growth_area('growth, reads', [ get => 'get', 'select' ], [ query => 'query', 'query' ]),
-	growth_area('growth, writes', [ put => 'put', 'insert' ]),
+	{ %{ growth_area('growth, writes', [ put => 'put', 'insert' ]) }, full => 1, writes => 1 },
 	concurrent_area(),
 	{   area    => 'partitions',
 		full    => 1,

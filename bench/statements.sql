@@ -95,12 +95,12 @@ UPDATE {table} SET item = jsonb_set(item, '{hits}', to_jsonb((item->>'hits')::nu
 -- [batch]
 \set c {c}
 \set n :n + 1
-SELECT kv.batch_write_item(replace('{"{table}": [[[25: {"PutRequest": {"Item": {"pk": "THREAD#@", "sk": "MSG#@#%", "hits": 0, "body": "{body}"}}}]]]}', '@', :c || '#' || :n)::jsonb);
+SELECT kv.batch_write_item(replace('{"{table}": [[[25: {"PutRequest": {"Item": {"pk": "THREAD#%#@", "sk": "MSG#1", "hits": 0, "body": "{body}"}}}]]]}', '@', :c || '#' || :n)::jsonb);
 
 -- [single]
 \set c {c}
 \set n :n + 1
-SELECT kv.put_item('{table}', replace('{"pk": "THREAD#@", "sk": "MSG#@#1", "hits": 0, "body": "{body}"}', '@', :c || '#' || :n)::jsonb);
+SELECT kv.put_item('{table}', replace('{"pk": "THREAD#1#@", "sk": "MSG#1", "hits": 0, "body": "{body}"}', '@', :c || '#' || :n)::jsonb);
 
 -- [transact]
 \set c {c}
