@@ -84,6 +84,15 @@
 #define kv_compat_file_number(relation) ((relation)->rd_locator.relNumber)
 #endif
 
+/* 16: .. also where a page is looked for in the buffer that it was in before.  Can go with 15. */
+#if PG_VERSION_NUM < 160000
+#define kv_compat_read_recent(relation, block, buffer) \
+	ReadRecentBuffer((relation)->rd_node, MAIN_FORKNUM, block, buffer)
+#else
+#define kv_compat_read_recent(relation, block, buffer) \
+	ReadRecentBuffer((relation)->rd_locator, MAIN_FORKNUM, block, buffer)
+#endif
+
 /* 16: "file node" is called "file number".  Can go with 15. */
 #if PG_VERSION_NUM < 160000
 #define kv_compat_set_new_file(relation) RelationSetNewRelfilenode(relation, (relation)->rd_rel->relpersistence)

@@ -189,11 +189,51 @@ move_right(const ProbeKey *probe, Relation index, Buffer buffer, int *order)
 	}
 }
 
+/* In which buffers root pages were; direct-mapped by the index's OID, and only a guess. */
+static Buffer recent_roots[64];
+
+/* How many root pages are found by the guess until one is looked up, which is what lets it count as used. */
+#define KV_GUESSED_ROOTS 31
+
+/*
+ * Returns the root page, locked; InvalidBuffer for an empty index.
+ *
+ * The page is where nbtree last found it (rd_amcache), most often in the same
+ * buffer still.  What _bt_getroot() checks is checked here too.
+ */
+static Buffer
+get_root(Relation heap, Relation index)
+{
+	static int	guessed = 0;
+	Buffer	   *recent = &recent_roots[RelationGetRelid(index) % lengthof(recent_roots)];
+	BTMetaPageData *meta = index->rd_amcache;
+
+	if (likely(meta != NULL && BufferIsValid(*recent) && guessed < KV_GUESSED_ROOTS) &&
+		kv_compat_read_recent(index, meta->btm_fastroot, *recent))
+	{
+		BTPageOpaque opaque;
+
+		pgstat_count_buffer_read(index);
+		pgstat_count_buffer_hit(index);
+		guessed++;
+		LockBuffer(*recent, BT_READ);
+		_bt_checkpage(index, *recent);
+		opaque = BTPageGetOpaque(BufferGetPage(*recent));
+		if (likely(!P_IGNORE(opaque) && opaque->btpo_level == meta->btm_fastlevel &&
+				   P_LEFTMOST(opaque) && P_RIGHTMOST(opaque)))
+			return *recent;
+		_bt_relbuf(index, *recent);
+	}
+	guessed = 0;
+	*recent = kv_compat_bt_getroot(index, heap, BT_READ);
+	return *recent;
+}
+
 /* Goes down to the leaf page that holds the first entry of the key, if there is one; InvalidBuffer for an empty index. */
 static Buffer
 find_leaf(const ProbeKey *probe, Relation heap, Relation index, int *high_order)
 {
-	Buffer		buffer = kv_compat_bt_getroot(index, heap, BT_READ);
+	Buffer		buffer = get_root(heap, index);
 
 	if (!BufferIsValid(buffer))
 		return InvalidBuffer;
