@@ -384,13 +384,25 @@ kv_table_build(Relation relation)
 	return table;
 }
 
-/* Returns the leaf's attribute number of one of the table's columns. */
+/*
+ * Returns the leaf's attribute number of one of the table's columns, which
+ * most often is the same; what the relation cache has need not be looked up.
+ */
 static AttrNumber
 leaf_attno(Relation leaf, Oid relid, AttrNumber attno)
 {
+	TupleDesc	columns = RelationGetDescr(leaf);
 	char	   *name = get_attname(relid, attno, false);
-	AttrNumber	found = get_attnum(RelationGetRelid(leaf), name);
+	AttrNumber	found = InvalidAttrNumber;
 
+	for (int i = 0; i < columns->natts && found == InvalidAttrNumber; i++)
+	{
+		int			candidate = (attno - 1 + i) % columns->natts;
+		Form_pg_attribute column = TupleDescAttr(columns, candidate);
+
+		if (!column->attisdropped && strcmp(NameStr(column->attname), name) == 0)
+			found = candidate + 1;
+	}
 	if (found == InvalidAttrNumber)
 		elog(ERROR, "could not find column \"%s\" of relation \"%s\"",
 			 name, RelationGetRelationName(leaf));

@@ -48,6 +48,9 @@ typedef struct CacheEntry
 
 static HTAB *cache = NULL;
 
+/* The entry that was looked up last, or NULL. */
+static CacheEntry *last_entry = NULL;
+
 /* Entries whose descriptors say something of other relations, as indexes do of their base tables. */
 static dlist_head dependent_entries = DLIST_STATIC_INIT(dependent_entries);
 
@@ -224,6 +227,7 @@ free_stale(XactEvent event, void *argument)
 		if (!entry->known && !OidIsValid(entry->leaf_of) && !OidIsValid(entry->depends_on[0]))
 			hash_search(cache, &entry->relid, HASH_REMOVE, NULL);
 	}
+	last_entry = NULL;
 	anything_stale = false;
 }
 
@@ -317,7 +321,9 @@ kv_table_lookup(Oid relid)
 	if (unlikely(cache == NULL))
 		initialize_cache();
 
-	entry = hash_search(cache, &relid, HASH_FIND, NULL);
+	entry = last_entry;
+	if (entry == NULL || entry->relid != relid)
+		entry = last_entry = hash_search(cache, &relid, HASH_FIND, NULL);
 	/* reading the partitions may take an invalidation in, which empties the entry */
 	if (likely(entry != NULL && entry->known &&
 			   (!entry->recheck || (kv_table_partitions_match(entry->table) && entry->known))))
