@@ -114,15 +114,23 @@ usable(const KvAmPack *pack, Size space)
 	return space > pack->reserve ? space - pack->reserve + sizeof(ItemIdData) : 0;
 }
 
-/* Looks at a page for its room, unless the group has taken some of that already. */
+/*
+ * Looks at a page for its room, unless the group has taken some of that
+ * already.  None is there for rows of the group if others of it are to leave
+ * the page: what leaves a page fills it up first (am_move.c).
+ */
 static Size
 look(KvAmPack *pack, Relation relation, const KvAmGroup *group, BlockNumber block)
 {
 	int			i;
 
 	for (i = 0; i < group->count; i++)
+	{
 		if (group->target[i] == block && group->present[i] != block)
 			return pack->room[block];
+		if (group->present[i] == block && group->target[i] != NO_BLOCK && group->target[i] != block)
+			return 0;
+	}
 	set_room(pack, block, usable(pack, kv_am_space_of_block(relation, block)));
 	return pack->room[block];
 }
@@ -300,7 +308,10 @@ find_emptiest(KvAmPack *pack, Relation relation, const KvAmGroup *group, Size wa
 	return NO_BLOCK;
 }
 
-/* Plans rows from first on that have no target yet to go to one page, as many as it takes; returns the first left over. */
+/*
+ * Plans rows that have no target yet to lie on one page: those that do, and of
+ * those from first on as many as it takes; returns the first left over.
+ */
 static int
 fill_page(KvAmPack *pack, KvAmGroup *group, int first, BlockNumber block, Size *left)
 {
@@ -308,15 +319,18 @@ fill_page(KvAmPack *pack, KvAmGroup *group, int first, BlockNumber block, Size *
 	int			i;
 
 	for (i = first; i < group->count; i++)
+		if (group->target[i] == NO_BLOCK && group->present[i] == block)
+		{
+			group->target[i] = block;
+			*left -= group->bytes[i];
+		}
+	for (i = first; i < group->count; i++)
 	{
 		if (group->target[i] != NO_BLOCK)
 			continue;
-		if (group->present[i] != block)
-		{
-			if (group->bytes[i] > room)
-				break;
-			room -= group->bytes[i];
-		}
+		if (group->bytes[i] > room)
+			break;
+		room -= group->bytes[i];
 		group->target[i] = block;
 		*left -= group->bytes[i];
 	}

@@ -64,6 +64,9 @@
 /* Collections that lie on this much more than the fewest pages are moved. */
 #define SCATTERED 1.2
 
+/* Where all of a leaf lies on more than this, pages may be added. */
+#define SCATTERED_LEAF 1.12
+
 /* Collections that are remembered to have been looked at: sets, a power of two, and ways. */
 #define MAX_SEEN_SETS (256 * 1024)
 #define SEEN_WAYS 4
@@ -93,6 +96,8 @@ struct KvCompaction
 	bool		has_start;		/* behind this key of the collection at hand */
 	Datum		start[KV_MAX_KEYS];
 	bool		moved_any;		/* of the collection at hand */
+	int64		pages_wanted;	/* fewest pages of the parts looked at, added up */
+	int64		pages_found;	/* and what they lay on, where they lay scattered */
 	Part		part;
 	uint64	   *seen;			/* hashes of partition keys, each in its set; the newest push the oldest out */
 	uint32		seen_mask;
@@ -397,6 +402,18 @@ is_better(const KvAmGroup *group, int fewest, bool clears, BlockNumber limit)
 	return group->target_pages < group->present_pages;
 }
 
+/*
+ * Tells whether pages may be added for a group.  Where few are scattered, they
+ * are those that the last call found no room for.
+ */
+static bool
+may_extend(const KvCompaction *compaction, const KvAmGroup *group, int fewest)
+{
+	return !compaction->clearing &&
+		(group->present_pages > 2 * fewest || compaction->pages_found > SCATTERED_LEAF * compaction->pages_wanted ||
+		 kv_am_pack_may_grow(compaction->pack));
+}
+
 /* Plans and moves the part at hand if that does it good. */
 static Outcome
 settle_part(Chunk *chunk)
@@ -408,14 +425,15 @@ settle_part(Chunk *chunk)
 	bool		scattered = group->present_pages > fewest * SCATTERED;
 	bool		clears = reach_beyond(group->present, group->count, limit);
 
+	compaction->pages_wanted += fewest;
+	compaction->pages_found += scattered ? group->present_pages : fewest;
 	if (!scattered && !clears)
 		return PART_SETTLED;
 	while (!kv_am_pack_plan(compaction->pack, chunk->mover.heap, group, false))
 	{
 		if (compaction->unpruned_bytes > 0)
 			return PART_WANTS_COMMIT;
-		if (scattered && !compaction->clearing &&
-			(group->present_pages > 2 * fewest || kv_am_pack_may_grow(compaction->pack)) &&
+		if (scattered && may_extend(compaction, group, fewest) &&
 			kv_am_pack_extend(compaction->pack, chunk->mover.heap))
 			continue;
 		if (fewest > 1 && compaction->unvacuumed_bytes >= compaction->vacuum_bytes)
