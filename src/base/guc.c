@@ -14,6 +14,8 @@ bool		kv_guc_allow_scan = false;
 KvScanPermit kv_guc_scan_permit = {NULL, InvalidOid};
 int			kv_guc_index_batch_size = 1000;
 int			kv_guc_max_index_backlog = 1024;
+int			kv_guc_index_lag_target = 10;
+int			kv_guc_index_write_timeout = 2000;
 int			kv_guc_workers = 4;
 int			kv_guc_naptime = 10000;
 int			kv_guc_worker_idle_timeout = 300000;
@@ -59,6 +61,15 @@ define_worker_settings(void)
 							GUC_UNIT_MS,
 							NULL, NULL, NULL);
 
+	DefineCustomIntVariable("key_value.index_write_timeout",
+							"Sets for how long a background worker may write to one index at a time.",
+							"An index that takes longer, as for a slow trigger of its owner, is tried again later with fewer changes. 0 means no limit.",
+							&kv_guc_index_write_timeout,
+							2000, 0, 60 * 60 * 1000,
+							PGC_SIGHUP,
+							GUC_UNIT_MS,
+							NULL, NULL, NULL);
+
 	DefineCustomIntVariable("key_value.apply_interval",
 							"Sets the time between two rounds of a busy background worker.",
 							"A larger value saves work where the same items are written often, a smaller one keeps global indexes closer.",
@@ -98,6 +109,15 @@ kv_guc_define(void)
 							1024, 0, 1024 * 1024,
 							PGC_SUSET,
 							GUC_UNIT_MB,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("key_value.index_lag_target",
+							"Sets how far global indexes may be behind before writers are slowed down.",
+							"Beyond that, writes that change an index pause for a few milliseconds to let the background worker catch up; 0 means never.",
+							&kv_guc_index_lag_target,
+							10, 0, 60 * 1000,
+							PGC_SUSET,
+							GUC_UNIT_MS,
 							NULL, NULL, NULL);
 
 	define_worker_settings();

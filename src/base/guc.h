@@ -28,6 +28,15 @@ extern int	kv_guc_index_batch_size;
 /* key_value.max_index_backlog: size of the change log, in MB, beyond which writers are refused; 0 for no limit. Superuser-set. */
 extern int	kv_guc_max_index_backlog;
 
+/*
+ * key_value.index_lag_target: how many ms global indexes may be behind before
+ * writers pause to let the worker catch up; 0: they never do. Superuser-set.
+ */
+extern int	kv_guc_index_lag_target;
+
+/* key_value.index_write_timeout: how many ms a worker lets one write to an index take; 0: no limit. */
+extern int	kv_guc_index_write_timeout;
+
 /* key_value.workers: how many background workers there may be at a time; 0 for none. */
 extern int	kv_guc_workers;
 

@@ -42,6 +42,7 @@
 
 #include "base/compat.h"
 #include "base/errors.h"
+#include "base/guc.h"
 #include "index/index_internal.h"
 
 /* Bytes of items that one chunk goes over at most. */
@@ -469,19 +470,38 @@ can_fill(const KvStateRow *row)
 		index->index->fingerprint == row->fingerprint;
 }
 
+/*
+ * Returns how many items to take for the next chunk, after the last one went
+ * well or not and took so many ms: fewer where an index takes too long for one.
+ */
+static int
+adapt_chunk(int limit, bool done, int64 took)
+{
+	static int	items = INT_MAX;
+
+	items = Min(items, limit);
+	if (!done)
+		items = Max(items / 4, 1);
+	else if (kv_guc_index_write_timeout == 0 || took < kv_guc_index_write_timeout / 8)
+		items = Min(items, limit / 2) * 2;
+	return Max(items, 1);
+}
+
 /* Does one chunk of what is to be filled; *failed tells that an index could not be written to, now or before. */
 int64
 kv_backfill_chunk(int limit, bool *failed)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "key_value backfill", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
+	static int	chunk_limit = INT_MAX;
 	ListCell   *cell;
 	int64		done = 0;
 
 	*failed = false;
 	foreach(cell, kv_state_read_all())
 	{
-		Chunk		chunk = {.row = *(KvStateRow *) lfirst(cell),.limit = limit};
+		Chunk		chunk = {.row = *(KvStateRow *) lfirst(cell),.limit = kv_retry_by_hand ? limit : Min(chunk_limit, limit)};
+		TimestampTz start = GetCurrentTimestamp();
 
 		*failed |= chunk.row.retry_at > 0;
 		if (!can_fill(&chunk.row))
@@ -495,10 +515,12 @@ kv_backfill_chunk(int limit, bool *failed)
 		if (kv_retry_guarded(chunk.row.index, chunk.row.base, fill_step, &chunk))
 		{
 			CommandCounterIncrement();
+			chunk_limit = adapt_chunk(limit, true, TimestampDifferenceMilliseconds(start, GetCurrentTimestamp()));
 			/* a leaf without items is progress too */
 			done = Max(chunk.items, 1);
 			break;
 		}
+		chunk_limit = adapt_chunk(limit, false, 0);
 		*failed = true;
 	}
 	MemoryContextSwitchTo(caller);

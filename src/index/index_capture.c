@@ -210,6 +210,7 @@ capture(const KvTable *base, const KvItemView *old, const KvItemView *new)
 	}
 	if (seen)
 	{
+		kv_index_keep_pace();
 		kv_log_append(base->relid, &record);
 		kv_index_wake_at_commit();
 	}

@@ -211,6 +211,24 @@ extern bool kv_apply_lock(bool wait);
 /* Makes the store call capture directly where there is no other trigger. */
 extern void kv_index_install_capture(void);
 
+/* --- index_wake.c: how far the worker is behind --- */
+
+/* Tells for how long the oldest change has waited that the worker of the current database has not applied, in us. */
+extern int64 kv_index_measure_lag(bool *is_filling);
+
+/* For a worker: a batch begins, before its snapshot is taken; it is applied; an index is being filled. */
+extern void kv_index_begin_batch(void);
+extern void kv_index_end_batch(void);
+extern void kv_index_say_filling(bool is_filling);
+
+/* --- index_pace.c: writers that the worker cannot keep up with --- */
+
+/* Pauses before a record is written, if the indexes are too far behind. */
+extern void kv_index_keep_pace(void);
+
+/* Ends the transaction's count of records. */
+extern void kv_index_end_pace(void);
+
 /* --- index_doubt.c --- */
 
 /* Notes that a base table, an index or a leaf of one has other rows than it should, or its indexes were told of. */
@@ -297,6 +315,9 @@ extern void kv_retry_keep(Oid index, const KvLogRecord *record);
 
 /* Tells whether records of a base table are kept for one of its indexes, or for all of them. */
 extern bool kv_retry_has_kept(Oid base, Oid index);
+
+/* Returns how many of at most limit records or items to try of an index: fewer after failures. */
+extern int	kv_retry_limit(const KvStateRow *row, int limit);
 
 /* Calls a function for each record that is kept: its base table, its index or InvalidOid, and when it was made. */
 typedef void (*KvRetryVisitor) (List *argument, Oid base, Oid index, TimestampTz at);

@@ -29,10 +29,12 @@
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
+#include "utils/timeout.h"
 #include "utils/timestamp.h"
 
 #include "base/compat.h"
 #include "base/errors.h"
+#include "base/guc.h"
 #include "index/index_internal.h"
 
 /* The columns of kv.change_retry. */
@@ -119,43 +121,87 @@ open_for_step(Oid index)
 /* What is run in a subtransaction. */
 typedef void (*Work) (void *argument);
 
-/* Runs something in a subtransaction in which a worker waits for no lock for longer; returns what the error said, and whether it is about a lock, or NULL. */
+/* How long a worker lets it take: for a lock, as the setting has it, and in all, in ms (0: no limit). */
+typedef struct Patience
+{
+	const char *lock_timeout;
+	int			limit;
+} Patience;
+
+/* Runs work within its time, by the timeout of statements, which a worker has none of. */
+static void
+run_in_time(const Patience *patience, Work work, void *argument)
+{
+	int			nest_level = NewGUCNestLevel();
+
+	(void) set_config_option("lock_timeout", patience->lock_timeout, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	if (patience->limit > 0)
+		enable_timeout_after(STATEMENT_TIMEOUT, patience->limit);
+	work(argument);
+	if (patience->limit > 0)
+	{
+		disable_timeout(STATEMENT_TIMEOUT, false);
+		/* it may have come at the last moment: then it is about this work, not about what follows */
+		CHECK_FOR_INTERRUPTS();
+	}
+	AtEOXact_GUC(true, nest_level);
+}
+
+/* Returns what an error of such work says. */
 static char *
-run_in_subtransaction(const char *lock_timeout, Work work, void *argument, bool *is_lock)
+describe_error(const ErrorData *error, const Patience *patience, bool timed_out)
+{
+	if (timed_out)
+		return psprintf("it took longer than key_value.index_write_timeout, %d ms", patience->limit);
+	return error->detail ? psprintf("%s (%s)", error->message, error->detail) : pstrdup(error->message);
+}
+
+/* Runs something in a subtransaction, in which a worker is patient so far; returns what the error said, and whether it is about a lock, or NULL. */
+static char *
+run_in_subtransaction(const Patience *patience, Work work, void *argument, bool *is_lock)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
 	int			depth = kv_table_index_write_depth;
+	TimestampTz start = GetCurrentTimestamp();
 	char	   *volatile message = NULL;
 
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(caller);
 	PG_TRY();
 	{
-		int			nest_level = NewGUCNestLevel();
-
-		if (!kv_retry_by_hand)
-			(void) set_config_option("lock_timeout", lock_timeout, PGC_USERSET, PGC_S_SESSION,
-									 GUC_ACTION_SAVE, true, 0, false);
-		work(argument);
-		AtEOXact_GUC(true, nest_level);
+		if (kv_retry_by_hand)
+			work(argument);
+		else
+			run_in_time(patience, work, argument);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
 	{
 		ErrorData  *error;
+		bool		timed_out;
 
 		MemoryContextSwitchTo(caller);
 		error = CopyErrorData();
+		timed_out = error->sqlerrcode == ERRCODE_QUERY_CANCELED && !kv_retry_by_hand && patience->limit > 0 &&
+			TimestampDifferenceExceeds(start, GetCurrentTimestamp(), patience->limit);
+		if (patience->limit > 0 && !kv_retry_by_hand)
+		{
+			/* it may have come after the error: what follows is not meant */
+			if (get_timeout_indicator(STATEMENT_TIMEOUT, true))
+				QueryCancelPending = false;
+			disable_timeout(STATEMENT_TIMEOUT, false);
+		}
 		FlushErrorState();
 		kv_table_index_write_depth = depth;
 		RollbackAndReleaseCurrentSubTransaction();
 		CurrentResourceOwner = owner;
 		MemoryContextSwitchTo(caller);
 		/* not before the subtransaction is gone: who catches it ends his own alone */
-		if (is_session_error(error))
+		if (is_session_error(error) && !timed_out)
 			ReThrowError(error);
-		message = error->detail ? psprintf("%s (%s)", error->message, error->detail) : pstrdup(error->message);
+		message = describe_error(error, patience, timed_out);
 		*is_lock = error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE || error->sqlerrcode == ERRCODE_T_R_DEADLOCK_DETECTED;
 		FreeErrorData(error);
 	}
@@ -187,8 +233,9 @@ bool
 kv_retry_guarded(Oid index, Oid base, KvIndexStep step, void *argument)
 {
 	IndexStep	index_step = {index, step, argument};
+	Patience	patience = {STEP_LOCK_TIMEOUT, kv_guc_index_write_timeout};
 	bool		is_lock;
-	char	   *message = run_in_subtransaction(STEP_LOCK_TIMEOUT, run_index_step, &index_step, &is_lock);
+	char	   *message = run_in_subtransaction(&patience, run_index_step, &index_step, &is_lock);
 
 	if (message == NULL)
 		return true;
@@ -265,8 +312,9 @@ void
 kv_retry_apply(Oid base, Oid only, KvLogRecord *records, int count)
 {
 	Records		work = {base, only, records, count};
+	Patience	patience = {BASE_LOCK_TIMEOUT, 0};
 	bool		is_lock;
-	char	   *message = run_in_subtransaction(BASE_LOCK_TIMEOUT, apply_records, &work, &is_lock);
+	char	   *message = run_in_subtransaction(&patience, apply_records, &work, &is_lock);
 
 	if (message == NULL || !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(base)))
 		return;
@@ -287,8 +335,9 @@ kv_retry_apply(Oid base, Oid only, KvLogRecord *records, int count)
 void
 kv_retry_look(Oid index, KvLook look, void *argument)
 {
+	Patience	patience = {STEP_LOCK_TIMEOUT, kv_guc_index_write_timeout};
 	bool		is_lock;
-	char	   *message = run_in_subtransaction(STEP_LOCK_TIMEOUT, look, argument, &is_lock);
+	char	   *message = run_in_subtransaction(&patience, look, argument, &is_lock);
 
 	if (message != NULL && SearchSysCacheExists1(RELOID, ObjectIdGetDatum(index)))
 		note_error_of_relation(index, message);
@@ -314,6 +363,19 @@ is_paused(Oid index)
 	if (!OidIsValid(index))
 		return bases_retry_at > GetCurrentTimestamp();
 	return kv_state_read(index, &row) && row.retry_at > GetCurrentTimestamp();
+}
+
+/*
+ * Returns how many of at most limit records or items to try of an index that
+ * failed: fewer with each failure, since it may take too much time for each.
+ */
+int
+kv_retry_limit(const KvStateRow *row, int limit)
+{
+	int64		pause = row->error != NULL ? (row->retry_at - row->error_at) / 1000 : 0;
+	int64		share = Max(pause / MIN_PAUSE, 1);
+
+	return kv_retry_by_hand ? limit : Max(limit / (share * share), 1);
 }
 
 /* Writes to an index in a subtransaction. */
@@ -434,6 +496,7 @@ take_due(int limit, Oid *index, KvLogRecord *records)
 	Relation	table = open_retry(RowExclusiveLock);
 	SysScanDesc scan;
 	HeapTuple	tuple;
+	KvStateRow	row;
 	int			count = 0;
 
 	*index = InvalidOid;
@@ -442,6 +505,8 @@ take_due(int limit, Oid *index, KvLogRecord *records)
 		table_close(table, NoLock);
 		return 0;
 	}
+	if (OidIsValid(*index) && kv_state_read(*index, &row))
+		limit = kv_retry_limit(&row, limit);
 	scan = begin_rows(table, BTEqualStrategyNumber, *index);
 	while (count < limit && HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{

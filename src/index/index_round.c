@@ -18,6 +18,10 @@
 /* How often a worker looks for indexes that it does not know, in ms. */
 #define ADOPTION_INTERVAL 5000
 
+/* After a retry that took longer than so many ms, so many times as long passes before the next one. */
+#define SLOW_RETRY 100
+#define SLOW_RETRY_REST 4
+
 static TimestampTz next_adoption = 0;
 
 /* Starts a transaction for one step of a round, with a snapshot; false if the extension is not there or another session applies. */
@@ -58,16 +62,27 @@ adopt_step(void)
 	return true;
 }
 
-/* Tries what failed before. */
+/* Tries what failed before; that may be slow, so it gets a small part of the time. */
 static bool
 retry_step(KvIndexRound *round)
 {
+	static TimestampTz next_retry = 0;
+	TimestampTz start = GetCurrentTimestamp();
+	TimestampTz end;
 	int			count;
 
+	if (start < next_retry)
+	{
+		round->failed = true;
+		return true;
+	}
 	if (!begin_step())
 		return false;
 	count = kv_retry_due(kv_guc_index_batch_size, &round->failed);
 	end_step();
+	end = GetCurrentTimestamp();
+	if (TimestampDifferenceExceeds(start, end, SLOW_RETRY))
+		next_retry = end + (end - start) * SLOW_RETRY_REST;
 	round->changes += count;
 	round->more |= count > 0;
 	return true;
@@ -79,10 +94,13 @@ apply_step(KvIndexRound *round)
 {
 	bool		ended;
 
+	kv_index_begin_batch();
 	if (!begin_step())
 		return false;
 	round->changes += kv_apply_piece(kv_guc_index_batch_size, &ended);
 	end_step();
+	if (ended)
+		kv_index_end_batch();
 	round->more |= !ended;
 	return true;
 }
@@ -101,6 +119,7 @@ backfill_step(KvIndexRound *round)
 	round->failed |= failed;
 	round->filled += filled;
 	round->more |= filled > 0;
+	kv_index_say_filling(filled > 0);
 	return true;
 }
 

@@ -8,17 +8,22 @@
  * something to apply, and the latch is set once it is committed.  COMMIT
  * PREPARED, whose transaction was captured by another session, wakes as well.
  * Where there is no worker one is called for, by a hook.
+ *
+ * The slot also tells since when something has been waiting to be applied,
+ * which is how writers see that the worker is behind (index_pace.c).
  */
 #include "postgres.h"
 
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "port/atomics.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/lwlock.h"
 #include "storage/proc.h"
 #include "storage/shmem.h"
 #include "storage/spin.h"
+#include "utils/timestamp.h"
 
 #include "base/compat.h"
 #include "base/errors.h"
@@ -33,6 +38,9 @@ typedef struct WorkerSlot
 	Oid			database;		/* InvalidOid: free */
 	Latch	   *latch;
 	bool		called;			/* since the worker asked last */
+	pg_atomic_uint64 pending_since; /* first commit that the batch under work does not have; 0: none */
+	pg_atomic_uint64 applying_since;	/* first commit that it has; 0: none */
+	volatile bool is_filling;	/* an index is being filled between batches */
 } WorkerSlot;
 
 /* What is in shared memory. */
@@ -44,6 +52,9 @@ typedef struct WakeShared
 
 static WakeShared *shared = NULL;
 static bool preloaded = false;
+
+/* In a worker: its own slot. */
+static WorkerSlot *own_slot = NULL;
 
 KvIndexCallWorkerHook kv_index_call_worker_hook = NULL;
 
@@ -76,6 +87,11 @@ attach_shared_memory(void)
 	{
 		memset(shared, 0, sizeof(WakeShared));
 		SpinLockInit(&shared->mutex);
+		for (int i = 0; i < MAX_WORKERS; i++)
+		{
+			pg_atomic_init_u64(&shared->worker[i].pending_since, 0);
+			pg_atomic_init_u64(&shared->worker[i].applying_since, 0);
+		}
 	}
 	LWLockRelease(AddinShmemInitLock);
 }
@@ -132,8 +148,12 @@ kv_index_attach_worker(void)
 		slot->database = MyDatabaseId;
 		slot->latch = MyLatch;
 		slot->called = false;
+		pg_atomic_write_u64(&slot->pending_since, 0);
+		pg_atomic_write_u64(&slot->applying_since, 0);
+		slot->is_filling = false;
 	}
 	SpinLockRelease(&shared->mutex);
+	own_slot = slot;
 
 	if (slot && !registered)
 		before_shmem_exit(detach_at_exit, (Datum) 0);
@@ -157,6 +177,7 @@ kv_index_detach_worker(void)
 		slot->latch = NULL;
 	}
 	SpinLockRelease(&shared->mutex);
+	own_slot = NULL;
 }
 
 /* Tells a worker whether it was called since it asked last. */
@@ -200,6 +221,47 @@ kv_index_expects_worker(void)
 	return shared != NULL && kv_guc_workers > 0 && !IsBinaryUpgrade;
 }
 
+/* Tells for how long the oldest change has waited that the worker of the current database has not applied, in us. */
+int64
+kv_index_measure_lag(bool *is_filling)
+{
+	WorkerSlot *slot = shared ? find_slot(MyDatabaseId) : NULL;
+	uint64		since;
+
+	/* without the mutex: who comes at a bad moment measures wrongly once */
+	if (slot == NULL)
+		return 0;
+	*is_filling = slot->is_filling;
+	since = pg_atomic_read_u64(&slot->applying_since);
+	if (since == 0)
+		since = pg_atomic_read_u64(&slot->pending_since);
+	return since == 0 ? 0 : GetCurrentTimestamp() - (TimestampTz) since;
+}
+
+/* For a worker: what is committed by now is in the batch that begins, unless one is under work. */
+void
+kv_index_begin_batch(void)
+{
+	if (own_slot && pg_atomic_read_u64(&own_slot->applying_since) == 0)
+		pg_atomic_write_u64(&own_slot->applying_since, pg_atomic_exchange_u64(&own_slot->pending_since, 0));
+}
+
+/* For a worker: the batch is applied. */
+void
+kv_index_end_batch(void)
+{
+	if (own_slot)
+		pg_atomic_write_u64(&own_slot->applying_since, 0);
+}
+
+/* For a worker: says whether it is filling an index. */
+void
+kv_index_say_filling(bool is_filling)
+{
+	if (own_slot)
+		own_slot->is_filling = is_filling;
+}
+
 /* Wakes the worker of the current database when the transaction commits. */
 void
 kv_index_wake_at_commit(void)
@@ -213,6 +275,7 @@ kv_index_wake(void)
 {
 	WorkerSlot *slot;
 	Latch	   *latch = NULL;
+	uint64		nothing = 0;
 
 	if (shared == NULL)
 		return;
@@ -224,6 +287,10 @@ kv_index_wake(void)
 		slot->called = true;
 	}
 	SpinLockRelease(&shared->mutex);
+
+	/* before the latch is set: a batch that has the change may begin at any time */
+	if (slot && pg_atomic_read_u64(&slot->pending_since) == 0)
+		(void) pg_atomic_compare_exchange_u64(&slot->pending_since, &nothing, GetCurrentTimestamp());
 
 	/* a latch belongs to a PGPROC, which stays; one too many does no harm */
 	if (latch)
@@ -242,10 +309,12 @@ wake_after_commit(XactEvent event, void *argument)
 			if (wake_at_commit)
 				kv_index_wake();
 			wake_at_commit = false;
+			kv_index_end_pace();
 			break;
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PREPARE:
 			wake_at_commit = false;
+			kv_index_end_pace();
 			kv_table_index_write_depth = 0;
 			break;
 		default:

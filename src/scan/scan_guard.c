@@ -224,8 +224,11 @@ kv_scan_explain_refusal(PlannerInfo *root, RelOptInfo *rel, const KvTable *table
 		detail = explain_missing(&subject);
 		hint = kv_scan_hint_index(rel, table);
 		if (hint == NULL)
-			hint = psprintf("Fix it with %s = .. or %s = ANY (..), or read the whole %s with kv.scan.",
-							subject.name, subject.name, table->index ? "index" : "table");
+			hint = psprintf("Fix it with %s = .. or %s = ANY (..)%s, or read the whole %s with kv.scan.",
+							subject.name, subject.name,
+							table->index == NULL && kv_scan_asks_item(root, rel, table) ?
+							", make an index for what it asks with kv.create_global_index" : "",
+							table->index ? "index" : "table");
 	}
 	return list_make3(makeString(name_in_query(root, rel->relid)), makeString(pstrdup(detail)), makeString(pstrdup(hint)));
 }

@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "catalog/pg_type_d.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -101,6 +102,23 @@ would_serve(const RelOptInfo *rel, const KvTable *table, const KvIndex *index)
 			return true;
 	}
 	return false;
+}
+
+/* Tells whether a condition of the user's, not of a policy, is about attributes of the item. */
+bool
+kv_scan_asks_item(const PlannerInfo *root, const RelOptInfo *rel, const KvTable *table)
+{
+	Bitmapset  *columns = NULL;
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+	{
+		const RestrictInfo *info = lfirst_node(RestrictInfo, lc);
+
+		if (info->security_level == root->qual_security_level)
+			pull_varattnos((Node *) info->clause, rel->relid, &columns);
+	}
+	return bms_is_member(table->item_attno - FirstLowInvalidHeapAttributeNumber, columns);
 }
 
 /* Returns how to ask the index that would serve the query, a sentence; NULL if there is none. */

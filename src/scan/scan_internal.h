@@ -177,6 +177,9 @@ extern List *kv_scan_explain_refusal(PlannerInfo *root, RelOptInfo *rel, const K
 /* Returns how to ask the index that would serve the query, a sentence; NULL if there is none. */
 extern char *kv_scan_hint_index(const RelOptInfo *rel, const KvTable *table);
 
+/* Tells whether a condition of the user's, not of a policy, is about attributes of the item. */
+extern bool kv_scan_asks_item(const PlannerInfo *root, const RelOptInfo *rel, const KvTable *table);
+
 /* --- scan_utility.c --- */
 
 /* What is known of the query being planned; set by scan_hooks.c. */

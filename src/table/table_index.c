@@ -519,7 +519,7 @@ kv_table_check_ready(const KvTable *index)
 			(errcode(ERRCODE_KV_INDEX_NOT_READY),
 			 errmsg("index \"%s\" is not ready", get_rel_name(index->index->relid)),
 			 errdetail_internal("%s", index->index->not_ready),
-			 errhint("A worker fills it if key_value is in shared_preload_libraries; kv.apply_changes() does it by hand.")));
+			 errhint("Wait for it with kv.wait_for_index; without a worker, which takes key_value in shared_preload_libraries, kv.apply_changes() fills it.")));
 }
 
 /* Tells whether a leaf of the table has other triggers than those of indexes. */
