@@ -78,10 +78,11 @@ sub shape
 sub compacted
 {
 	my ($server, $per_page, $plain) = @_;
-	my $kind = $server->sql(q(SELECT prokind FROM pg_proc WHERE oid = to_regprocedure('kv.compact(regclass)')));
+	my $there = $server->sql(q(SELECT count(*) FROM pg_proc WHERE proname = 'compact' AND pronamespace = 'kv'::regnamespace));
 
-	return 'kv.compact is not there' unless $kind;
-	$server->sql(($kind eq 'p' ? 'CALL' : 'SELECT') . " kv.compact('placed')");
+	return 'kv.compact is not there' unless $there;
+	$server->sql("CALL kv.compact('placed')");
+	$server->sql('VACUUM placed');
 	my $found = measured($server, 'placed', $per_page);
 	return [ [ $found->{pages}, $plain->{pages}, sprintf 'at most %d pages; whole collections %.2f; heap / plain %.2f', @$found{qw(most whole)},
 		$found->{heap} / $plain->{heap} ] ];

@@ -37,7 +37,7 @@ sub start
 		shared_preload_libraries => 'key_value',
 		autovacuum               => 'off',
 		checkpoint_timeout       => '1h',
-		max_wal_size             => '16GB',
+		max_wal_size             => '8GB',
 		max_connections          => 100,
 		max_locks_per_transaction => 256,
 		%{ $self->{settings} }, %more);
@@ -146,8 +146,7 @@ sub psql
 	my $file = $sql eq '-' ? '-' : "$self->{folder}/" . ++$self->{files} . '.sql';
 
 	spew($file, $sql) unless $file eq '-';
-	$ENV{PGOPTIONS} = '-c key_value.allow_scan=on -c client_min_messages=warning';
-	return ("$self->{bin}/psql", '-X', '-q', '-A', '-t', '-F', "\t", '-v', 'ON_ERROR_STOP=1', @set, '-f', $file);
+	return ('env', 'PGOPTIONS=-c key_value.allow_scan=on -c client_min_messages=warning', "$self->{bin}/psql", '-X', '-q', '-A', '-t', '-F', "\t", '-v', 'ON_ERROR_STOP=1', @set, '-f', $file);
 }
 
 # Returns the rows of a query as references to lists.

@@ -74,11 +74,12 @@ sub drop
 	my ($self, $name) = @_;
 
 	return unless delete $self->{made}{$name};
+	delete $self->{analyzed}{$name};
 	$self->{server}->sql('DROP TABLE ' . join ', ', map { $self->name($name, $_) } @{ $self->definition($name)->{roles} });
 	return;
 }
 
-# Leaves nothing of what was written for a slice to do: vacuums and analyzes all tables of the sets, and checkpoints.
+# Leaves nothing of what was written for a slice to do: vacuums all tables of the sets, the first time analyzes them, and checkpoints.
 sub settle
 {
 	my ($self, @sets) = @_;
@@ -87,7 +88,8 @@ sub settle
 	foreach my $set (grep { defined && !$seen{$_}++ } @sets)
 	{
 		my $names = join ', ', map { $self->name($set, $_) } @{ $self->definition($set)->{roles} };
-		$self->{server}->sql("VACUUM (ANALYZE) $names");
+		my $how = $self->{analyzed}{$set}++ ? '' : '(ANALYZE)';
+		$self->{server}->sql("VACUUM $how $names");
 	}
 	$self->{server}->sql('CHECKPOINT');
 	return;

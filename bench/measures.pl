@@ -180,7 +180,7 @@ sub growth_area
 			[ "$what / plain $what, 1 M items",    "$ours:ours\@items_1m",    "$plain:plain\@items_1m",   '' ],
 			[ "$what / plain $what, 10 M items",   "$ours:ours\@items_10m",   "$plain:plain\@items_10m",  '', full => 1 ];
 	}
-	return { area => $name, rows => \@rows };
+	return { area => $name, rounds => 3, rows => \@rows };
 }
 
 # Returns the area of sessions at once.
