@@ -90,9 +90,19 @@ written_table(const JsonbValue *verb, Jsonb *action)
 static void
 add_verb(void *argument, const JsonbValue *name, Jsonb *value)
 {
+	/* what JSON types they have; which of them are for the verb the operation knows */
+	static const KvDynamoMember members[] = {
+		{"TableName", KV_DYNAMO_STRING}, {"Key", KV_DYNAMO_OBJECT}, {"Item", KV_DYNAMO_OBJECT},
+		{"ConditionExpression", KV_DYNAMO_STRING}, {"UpdateExpression", KV_DYNAMO_STRING},
+		{"ProjectionExpression", KV_DYNAMO_STRING}, {"ExpressionAttributeNames", KV_DYNAMO_OBJECT},
+		{"ExpressionAttributeValues", KV_DYNAMO_OBJECT},
+		{"ReturnValuesOnConditionCheckFailure", KV_DYNAMO_STRING, false, "NONE|ALL_OLD"}
+	};
+	KvDynamoValue unused[lengthof(members)];
 	Rewriter   *rewriter = argument;
 
 	check_container("action", name, JB_ROOT_IS_OBJECT(value));
+	kv_dynamodb_read(value, name_string(name), members, lengthof(members), unused);
 	kv_dynamodb_add_name(&rewriter->state, name_string(name));
 	kv_dynamodb_open(&rewriter->state);
 	kv_dynamodb_each(value, add_action_member, rewriter);

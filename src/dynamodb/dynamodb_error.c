@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "lib/stringinfo.h"
 #include "utils/fmgrprotos.h"
 
 #include "base/compat.h"
@@ -44,6 +45,57 @@ static const struct
 	{ERRCODE_T_R_DEADLOCK_DETECTED, DYNAMODB("TransactionConflictException")},
 	{ERRCODE_LOCK_NOT_AVAILABLE, DYNAMODB("TransactionConflictException")}
 };
+
+/* What arguments of SQL's functions are called in requests. */
+static const struct
+{
+	const char *argument;
+	const char *member;
+}			members_of_arguments[] = {
+	{"attribute_names", "ExpressionAttributeNames"},
+	{"attribute_values", "ExpressionAttributeValues"},
+	{"segment", "Segment"},
+	{"total_segments", "TotalSegments"},
+	{"page_size", "Limit"},
+	{"exclusive_start_key", "ExclusiveStartKey"},
+	{"last_evaluated_key", "LastEvaluatedKey"},
+	{"client_request_token", "ClientRequestToken"},
+	{"include", "NonKeyAttributes"}
+};
+
+/* Returns a message with the names that requests have for arguments; what is quoted stays. */
+static char *
+name_members(const char *message)
+{
+	StringInfoData named;
+	bool		quoted = false;
+
+	if (message == NULL)
+		return NULL;
+	initStringInfo(&named);
+	while (*message)
+	{
+		int			length = strspn(message, "abcdefghijklmnopqrstuvwxyz_");
+		int			i = 0;
+
+		if (length == 0 || quoted)
+		{
+			quoted ^= *message == '"';
+			appendStringInfoChar(&named, *message++);
+			continue;
+		}
+		while (i < lengthof(members_of_arguments) &&
+			   (strlen(members_of_arguments[i].argument) != length ||
+				memcmp(members_of_arguments[i].argument, message, length) != 0))
+			i++;
+		if (i < lengthof(members_of_arguments))
+			appendStringInfoString(&named, members_of_arguments[i].member);
+		else
+			appendBinaryStringInfo(&named, message, length);
+		message += length;
+	}
+	return named.data;
+}
 
 /* Returns a DETAIL with __type alone. */
 char *
@@ -139,6 +191,11 @@ translate_error(ErrorData *error)
 	detail = kv_dynamodb_close(&state);
 	if (said && *said)
 		error->hint = error->hint ? psprintf("%s %s", said, error->hint) : said;
+	if (code == ERRCODE_KV_VALIDATION)
+	{
+		error->message = name_members(error->message);
+		error->hint = name_members(error->hint);
+	}
 	error->detail = JsonbToCString(NULL, &detail->root, VARSIZE(detail));
 }
 

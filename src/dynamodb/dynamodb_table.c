@@ -260,12 +260,16 @@ read_index(Jsonb *request, Definitions *definitions, const Keys *table_keys, New
 static List *
 read_indexes(const KvDynamoValue *value, const char *what, Definitions *definitions, const Keys *table_keys, List *indexes)
 {
+	int			limit = table_keys ? KV_MAX_LOCAL_INDEXES : KV_MAX_GLOBAL_INDEXES;
 	int			count;
 	Jsonb	  **element;
 
 	if (!value->given)
 		return indexes;
 	element = kv_dynamodb_objects(value->json, what, &count);
+	/* before the first one is made */
+	if (count > limit)
+		refuse(psprintf("%s has %d elements; a table has at most %d of them", what, count, limit));
 	for (int i = 0; i < count; i++)
 	{
 		NewIndex   *index = palloc(sizeof(NewIndex));
