@@ -225,13 +225,14 @@ is_captured(Oid base)
 
 /* Begins to fill an index, whose base table has to be locked for a moment. */
 static void
-adopt(KvTable *index, bool wait)
+adopt(Oid relid, bool wait)
 {
-	Oid			relid = index->relid;
-	Oid			base = index->index->base_relid;
+	/* no lock yet: they have to be taken in the right order, then it is looked at again */
+	const KvTable *index = kv_table_lookup(relid);
+	Oid			base = index != NULL && index->index != NULL ? index->index->base_relid : InvalidOid;
 	KvStateRow	row = {0};
 
-	if (!lock_base(base, wait))
+	if (!OidIsValid(base) || !lock_base(base, wait))
 		return;
 	index = kv_table_lookup(relid);
 	if (index == NULL || !index->usable || index->index == NULL || index->index->base_relid != base ||
@@ -250,27 +251,25 @@ adopt(KvTable *index, bool wait)
 			(errmsg_internal("begins to fill index \"%s\"", get_rel_name(relid))));
 }
 
-/* Looks at one index: whether it is to be adopted, or is in doubt. */
-static void
-look_at(Oid relid, bool wait)
+/* Tells whether an index is not known, or in doubt; forgets one that cannot be used. */
+static bool
+is_in_doubt(Oid relid, bool wait)
 {
-	KvTable    *index;
+	const KvTable *index = kv_table_lookup(relid);
 	KvStateRow	row;
-	bool		known;
+	bool		known = kv_state_read(relid, &row);
 
-	/* no lock yet: adoption takes them in the right order, and looks again */
-	index = kv_table_lookup(relid);
-	known = kv_state_read(relid, &row);
 	if (index == NULL || index->index == NULL || !index->usable)
 	{
 		if (known)
 			(void) kv_state_remove(relid, wait);
-		return;
+		return false;
 	}
 	if (!known || row.fingerprint != index->index->fingerprint)
-		adopt(index, wait);
-	else if (!has_dependency(relid, index->index->base_relid))
+		return true;
+	if (!has_dependency(relid, index->index->base_relid))
 		kv_backfill_record_dependency(relid, index->index->base_relid);
+	return false;
 }
 
 /* What is to be looked at. */
@@ -278,31 +277,53 @@ typedef struct Look
 {
 	Oid			index;
 	bool		wait;
+	bool		in_doubt;
 } Look;
 
 /* Looks at one index, guarded: what its owner has put on it must not stop the others. */
 static void
 look_guarded(void *argument)
 {
-	const Look *look = argument;
+	Look	   *look = argument;
 
-	look_at(look->index, look->wait);
+	look->in_doubt = is_in_doubt(look->index, look->wait);
 }
 
-/* Begins to fill indexes that are not known, or in doubt, and forgets those that are gone. */
+/* Begins to fill one index, guarded in the same way. */
+static void
+adopt_guarded(void *argument)
+{
+	const Look *look = argument;
+
+	adopt(look->index, look->wait);
+}
+
+/* Begins to fill an index that is not known, or in doubt. */
 void
-kv_backfill_adopt(bool wait)
+kv_backfill_adopt(Oid index, bool wait)
+{
+	Look		look = {.index = index,.wait = wait};
+
+	kv_retry_look(index, adopt_guarded, &look);
+}
+
+/* Returns the OIDs of the indexes that are not known, or in doubt, and forgets those that are gone. */
+List *
+kv_backfill_find_doubtful(bool wait)
 {
 	/* in this order: an index that is made meanwhile is not taken for one that is gone */
 	List	   *rows = kv_state_read_all();
 	List	   *indexes = kv_backfill_list_indexes();
+	List	   *doubtful = NIL;
 	ListCell   *cell;
 
 	foreach(cell, indexes)
 	{
-		Look		look = {lfirst_oid(cell), wait};
+		Look		look = {.index = lfirst_oid(cell),.wait = wait};
 
 		kv_retry_look(look.index, look_guarded, &look);
+		if (look.in_doubt)
+			doubtful = lappend_oid(doubtful, look.index);
 	}
 	foreach(cell, rows)
 	{
@@ -311,6 +332,7 @@ kv_backfill_adopt(bool wait)
 		if (!list_member_oid(indexes, row->index))
 			(void) kv_state_remove(row->index, wait);
 	}
+	return doubtful;
 }
 
 /* --- chunks --- */

@@ -352,7 +352,10 @@ extern List *kv_backfill_list_indexes(void);
 /* Makes the index go when its base table does. */
 extern void kv_backfill_record_dependency(Oid index, Oid base);
 
-/* Begins to fill indexes that are defined and not known, or in doubt; wait tells whether to wait for locks. */
-extern void kv_backfill_adopt(bool wait);
+/* Begins to fill an index that is defined and not known, or in doubt; wait tells whether to wait for locks. */
+extern void kv_backfill_adopt(Oid index, bool wait);
+
+/* Returns the OIDs of the indexes that are to be adopted, and forgets those that are gone. */
+extern List *kv_backfill_find_doubtful(bool wait);
 
 #endif							/* KV_INDEX_INDEX_INTERNAL_H */

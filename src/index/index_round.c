@@ -48,16 +48,32 @@ end_step(void)
 	CommitTransactionCommand();
 }
 
-/* Looks for indexes to adopt, now and then. */
+/* Looks for indexes to adopt, now and then.  Each takes a transaction, which holds the writers of its table off. */
 static bool
 adopt_step(void)
 {
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext transaction;
+	List	   *indexes;
+	ListCell   *cell;
+
 	if (GetCurrentTimestamp() < next_adoption)
 		return true;
 	if (!begin_step())
 		return false;
-	kv_backfill_adopt(false);
+	indexes = kv_backfill_find_doubtful(false);
+	transaction = MemoryContextSwitchTo(caller);
+	indexes = list_copy(indexes);
+	MemoryContextSwitchTo(transaction);
 	end_step();
+
+	foreach(cell, indexes)
+	{
+		if (!begin_step())
+			return false;
+		kv_backfill_adopt(lfirst_oid(cell), false);
+		end_step();
+	}
 	next_adoption = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), ADOPTION_INTERVAL);
 	return true;
 }
@@ -158,6 +174,7 @@ kv_index_apply_all(void)
 	KvProgress	progress;
 	bool		ended;
 	bool		failed;
+	ListCell   *cell;
 	int			count;
 
 	if (IsolationUsesXactSnapshot())
@@ -170,7 +187,8 @@ kv_index_apply_all(void)
 
 	(void) kv_apply_lock(true);
 	kv_retry_by_hand = true;
-	kv_backfill_adopt(true);
+	foreach(cell, kv_backfill_find_doubtful(true))
+		kv_backfill_adopt(lfirst_oid(cell), true);
 	while ((count = kv_retry_due(kv_guc_index_batch_size, &failed)) > 0)
 		changes += count;
 	do
