@@ -45,6 +45,9 @@ SELECT kv.dynamodb('BatchGetItem', '{"ReturnConsumedCapacity": "TOTAL", "Request
 	"cap": {"Keys": [{"pk": {"S": "p"}, "sk": {"S": "1"}}, {"pk": {"S": "p"}, "sk": {"S": "2"}}, {"pk": {"S": "p"}, "sk": {"S": "3"}}], "ProjectionExpression": "sk"},
 	"cap_plain": {"Keys": [{"pk": {"S": "p"}}], "ConsistentRead": true, "ProjectionExpression": "pk"}}}');
 
+-- No metrics of tables without local indexes.
+SELECT kv.dynamodb('BatchWriteItem', '{"ReturnItemCollectionMetrics": "SIZE", "RequestItems": {"cap_plain": [{"DeleteRequest": {"Key": {"pk": {"S": "q"}}}}]}}');
+
 -- Transactions: twice, indexes that follow the item once; a check as a write.
 SELECT kv.dynamodb('TransactWriteItems', '{"ReturnConsumedCapacity": "INDEXES", "ReturnItemCollectionMetrics": "SIZE", "ClientRequestToken": "cap", "TransactItems": [
 	{"Put": {"TableName": "cap", "Item": {"pk": {"S": "t"}, "sk": {"S": "1"}, "l": {"S": "1"}, "g": {"S": "1"}}}},

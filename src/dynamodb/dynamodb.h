@@ -186,7 +186,7 @@ typedef struct KvDynamoMetrics
 /* Notes a write by a table's name in the request and the item or key, plain. */
 extern void kv_dynamodb_note_collection(KvDynamoMetrics *metrics, const char *table, Jsonb *key);
 
-/* Adds the metrics of all collections noted, by table. */
+/* Adds the metrics of all collections noted, by table; nothing, if no table has local indexes. */
 extern void kv_dynamodb_add_all_metrics(JsonbParseState **state, const KvDynamoMetrics *metrics);
 
 /* --- dynamodb_describe.c --- */

@@ -115,14 +115,13 @@ distinct_collections(Oid table, List *keys)
 	return distinct;
 }
 
-/* Adds the metrics of all collections noted. */
+/* Adds the metrics of all collections noted; nothing, if no table has local indexes. */
 void
 kv_dynamodb_add_all_metrics(JsonbParseState **state, const KvDynamoMetrics *metrics)
 {
+	bool		opened = false;
 	ListCell   *cell;
 
-	kv_dynamodb_add_name(state, "ItemCollectionMetrics");
-	kv_dynamodb_open(state);
 	foreach(cell, metrics->tables)
 	{
 		const TableCollections *collections = lfirst(cell);
@@ -132,6 +131,12 @@ kv_dynamodb_add_all_metrics(JsonbParseState **state, const KvDynamoMetrics *metr
 
 		if (keys == NIL)
 			continue;
+		if (!opened)
+		{
+			kv_dynamodb_add_name(state, "ItemCollectionMetrics");
+			kv_dynamodb_open(state);
+			opened = true;
+		}
 		kv_dynamodb_add_name(state, kv_dynamodb_table_name(table));
 		pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
 		foreach(key, keys)
@@ -142,5 +147,6 @@ kv_dynamodb_add_all_metrics(JsonbParseState **state, const KvDynamoMetrics *metr
 		}
 		pushJsonbValue(state, WJB_END_ARRAY, NULL);
 	}
-	pushJsonbValue(state, WJB_END_OBJECT, NULL);
+	if (opened)
+		pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
