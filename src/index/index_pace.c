@@ -30,8 +30,9 @@
 #define MAX_PAUSE 100
 #define MAX_PAUSE_OF_LARGE 1000
 
-/* While an index is being filled, the worker has less time for changes: then so many times the target. */
+/* While an index is being filled, the worker has less time for changes: then so many times the target, and short pauses. */
 #define FILLING_FACTOR 10
+#define MAX_PAUSE_FILLING 20
 
 /* Records of the current transaction, and of the one before that had some. */
 static int	records = 0;
@@ -47,8 +48,9 @@ choose_pause(void)
 	bool		is_filling = false;
 	int64		lag = kv_index_measure_lag(&is_filling);
 	int64		target = (int64) kv_guc_index_lag_target * 1000 * (is_filling ? FILLING_FACTOR : 1);
-	int64		longest = Max(MAX_PAUSE, Min(records_before, MAX_PAUSE_OF_LARGE)) * INT64CONST(1000);
+	int64		longest = is_filling ? MAX_PAUSE_FILLING : Max(MAX_PAUSE, Min(records_before, MAX_PAUSE_OF_LARGE));
 
+	longest *= 1000;
 	return lag <= target ? 0 : Min((lag - target) / EXCESS_SHARE, longest);
 }
 
