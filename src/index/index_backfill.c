@@ -466,6 +466,7 @@ fill_step(KvTable *index, void *argument)
 	if (chunk->ended)
 	{
 		chunk->row.state = KV_INDEX_ACTIVE;
+		chunk->row.filled = GetTopFullTransactionId();
 		chunk->row.leaf = InvalidOid;
 		chunk->row.position = NULL;
 		(void) kv_state_write(&chunk->row, false, true);

@@ -544,6 +544,7 @@ begin_state(const KvNewIndex *new, Oid relid)
 	row.base = new->base->relid;
 	row.fingerprint = index->index->fingerprint;
 	row.state = is_empty(new->base) ? KV_INDEX_ACTIVE : KV_INDEX_BACKFILLING;
+	row.filled = GetTopFullTransactionId();
 	(void) kv_state_write(&row, true, true);
 	kv_index_note_made(relid);
 	if (row.state == KV_INDEX_BACKFILLING)

@@ -5,8 +5,9 @@
  * TRUNCATE of a whole base table truncates its indexes in the same
  * transaction: a trigger sees it.  These are seen otherwise, and leave the
  * indexes in doubt:
- *	- a leaf truncated by itself, or an index table by its owner: the access
- *	  method tells;
+ *	- a leaf truncated by itself, or an index table by its owner: a hook tells
+ *	  of TRUNCATE, whatever the access method, and the access method of what
+ *	  else gives it new, empty files;
  *	- ALTER TABLE that computes a column anew: an event trigger tells;
  *	- the capture trigger enabled, disabled or dropped: a hook tells
  *	  (index_hooks.c);

@@ -4,8 +4,9 @@
  *
  * Most of it needs no help: an index that does not go with its base table any
  * more has another fingerprint (table_index.c), and dependencies drop it.
- * Here are the change of a base table's owner, which its indexes follow, the
- * capture trigger enabled, disabled and dropped, partitions that come and go,
+ * Here are TRUNCATE of any relation by SQL, the change of a base table's owner,
+ * which its indexes follow, the capture trigger enabled, disabled and dropped,
+ * partitions that come and go,
  * and COMMIT PREPARED, which wakes the worker.
  */
 #include "postgres.h"
@@ -138,7 +139,12 @@ see_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_
 {
 	if (next_object_access)
 		next_object_access(access, class_id, object_id, sub_id, argument);
-	if (access == OAT_POST_ALTER && class_id == RelationRelationId && sub_id == 0)
+	if (access == OAT_TRUNCATE && class_id == RelationRelationId)
+	{
+		if (kv_table_index_write_depth == 0 && kv_table_lookup(object_id) != NULL)
+			kv_index_note_doubt(object_id);
+	}
+	else if (access == OAT_POST_ALTER && class_id == RelationRelationId && sub_id == 0)
 		follow_owner(object_id);
 	else if ((access == OAT_POST_ALTER || access == OAT_DROP) && class_id == TriggerRelationId &&
 			 kv_table_index_write_depth == 0)

@@ -176,6 +176,7 @@ typedef struct KvStateRow
 	char	   *error;			/* NULL: none */
 	TimestampTz error_at;
 	TimestampTz retry_at;		/* 0: none */
+	FullTransactionId filled;	/* the transaction that made it ACTIVE */
 } KvStateRow;
 
 /* Reads the row of an index; false if there is none. */

@@ -206,6 +206,7 @@ read_state_row(HeapTuple tuple, TupleDesc row_type, KvStateRow *row)
 		row->error_at = DatumGetTimestampTz(values[KV_STATE_ERROR_AT - 1]);
 	if (!nulls[KV_STATE_RETRY_AT - 1])
 		row->retry_at = DatumGetTimestampTz(values[KV_STATE_RETRY_AT - 1]);
+	row->filled = DatumGetFullTransactionId(values[KV_STATE_FILLED - 1]);
 }
 
 /* Makes a row of the table. */
@@ -228,6 +229,7 @@ make_state_row(TupleDesc row_type, const KvStateRow *row)
 	nulls[KV_STATE_ERROR_AT - 1] = row->error == NULL;
 	values[KV_STATE_RETRY_AT - 1] = TimestampTzGetDatum(row->retry_at);
 	nulls[KV_STATE_RETRY_AT - 1] = row->retry_at == 0;
+	values[KV_STATE_FILLED - 1] = FullTransactionIdGetDatum(row->filled);
 	return heap_form_tuple(row_type, values, nulls);
 }
 

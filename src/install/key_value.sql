@@ -281,7 +281,8 @@ COMMENT ON MATERIALIZED VIEW kv.change_retry IS 'changes that could not be writt
 CREATE MATERIALIZED VIEW kv.index_state USING heap AS
 	SELECT '0'::pg_catalog.oid AS index, '0'::pg_catalog.oid AS base, ''::pg_catalog.text AS state, 0::pg_catalog.int8 AS fingerprint,
 	'0'::pg_catalog.oid AS leaf, ''::pg_catalog.bytea AS position, ''::pg_catalog.text AS error,
-	'epoch'::pg_catalog.timestamptz AS error_at, 'epoch'::pg_catalog.timestamptz AS retry_at WHERE kv.refuse_refresh();
+	'epoch'::pg_catalog.timestamptz AS error_at, 'epoch'::pg_catalog.timestamptz AS retry_at,
+	'0'::pg_catalog.xid8 AS filled WHERE kv.refuse_refresh();
 CREATE UNIQUE INDEX index_state_pkey ON kv.index_state (index);
 COMMENT ON MATERIALIZED VIEW kv.index_state IS 'how far each global index is filled; kept by the extension alone';
 

@@ -23,6 +23,7 @@
 #ifndef KV_TABLE_TABLE_H
 #define KV_TABLE_TABLE_H
 
+#include "access/transam.h"
 #include "access/attnum.h"
 #include "nodes/parsenodes.h"
 #include "storage/lockdefs.h"
@@ -69,6 +70,7 @@ typedef struct KvIndex
 	KvIndexState state;
 	bool		outdated;		/* it was filled by another definition */
 	uint64		fingerprint;	/* of all that its content depends on but the items */
+	FullTransactionId filled;	/* the transaction that it is filled since; invalid: it is long done */
 	const char *not_ready;		/* a whole sentence; NULL: it can be read */
 } KvIndex;
 
@@ -185,7 +187,8 @@ extern Oid	kv_table_extension_relation(const char *name);
 #define KV_STATE_ERROR			7	/* text */
 #define KV_STATE_ERROR_AT		8	/* timestamptz */
 #define KV_STATE_RETRY_AT		9	/* timestamptz */
-#define KV_STATE_COLUMNS		9
+#define KV_STATE_FILLED			10	/* xid8: the transaction that made it ACTIVE */
+#define KV_STATE_COLUMNS		10
 
 /* --- table_rights.c --- */
 

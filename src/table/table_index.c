@@ -25,6 +25,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
@@ -43,7 +44,9 @@
 #include "utils/lsyscache.h"
 #include "utils/portal.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
+#include "utils/xid8.h"
 
 #include "base/compat.h"
 #include "base/errors.h"
@@ -271,6 +274,7 @@ read_state(KvIndex *index)
 		if (!index->outdated)
 			index->state = strcmp(state, "ACTIVE") == 0 ? KV_INDEX_ACTIVE :
 				strcmp(state, "BACKFILLING") == 0 ? KV_INDEX_BACKFILLING : KV_INDEX_CREATING;
+		index->filled = DatumGetFullTransactionId(heap_getattr(tuple, KV_STATE_FILLED, row_type, &isnull));
 	}
 	systable_endscan(scan);
 	table_close(state_table, AccessShareLock);
@@ -303,6 +307,7 @@ judge_as_root(KvIndex *index)
 	index->foreign_owner = root->index->foreign_owner;
 	index->state = root->index->state;
 	index->fingerprint = root->index->fingerprint;
+	index->filled = root->index->filled;
 	index->not_ready = root->index->not_ready ? pstrdup(root->index->not_ready) : NULL;
 }
 
@@ -509,12 +514,42 @@ kv_table_projection_name(KvProjectionType projection)
 	elog(ERROR, "unknown projection %d", (int) projection);
 }
 
-/* Raises KV012 unless the index can be read. */
+/* No snapshot is so old, in transactions, that it does not see one of so long ago. */
+#define LONG_AGO 1000000000
+
+/* Tells whether the active snapshot sees the transaction that the index is filled since. */
+static bool
+is_filled_before_snapshot(const KvIndex *index)
+{
+	TransactionId filled = XidFromFullTransactionId(index->filled);
+	uint64		next = U64FromFullTransactionId(ReadNextFullTransactionId());
+
+	return !ActiveSnapshotSet() || next - U64FromFullTransactionId(index->filled) > LONG_AGO ||
+		TransactionIdIsCurrentTransactionId(filled) || !XidInMVCCSnapshot(filled, GetActiveSnapshot());
+}
+
+/*
+ * Raises KV012 unless the index can be read.
+ *
+ * What was filled by transactions behind the active snapshot is not there for
+ * it, all or in part.  It is asked once: a session's later snapshots see more.
+ */
 void
 kv_table_check_ready(const KvTable *index)
 {
 	if (likely(index->index->not_ready == NULL))
+	{
+		if (likely(!FullTransactionIdIsValid(index->index->filled)))
+			return;
+		if (!is_filled_before_snapshot(index->index))
+			ereport(ERROR,
+					(errcode(ERRCODE_KV_INDEX_NOT_READY),
+					 errmsg("index \"%s\" is not ready", get_rel_name(index->index->relid)),
+					 errdetail("It was filled after the snapshot of this transaction was taken."),
+					 errhint("Read it in a new transaction.")));
+		((KvIndex *) index->index)->filled = InvalidFullTransactionId;
 		return;
+	}
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_INDEX_NOT_READY),
 			 errmsg("index \"%s\" is not ready", get_rel_name(index->index->relid)),
