@@ -15,6 +15,7 @@
 #include "miscadmin.h"
 #include "tcop/utility.h"
 #include "utils/acl.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
@@ -56,6 +57,9 @@ next_transaction(Compaction *compaction, int isolation)
 	compaction->has_snapshot = false;
 	SPI_commit();
 	XactIsoLevel = isolation;
+	/* what a crash takes back is only a move */
+	(void) set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_LOCAL, true, 0, false);
 	PushActiveSnapshot(GetTransactionSnapshot());
 	compaction->has_snapshot = true;
 	return open_table(compaction);

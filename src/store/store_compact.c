@@ -61,6 +61,9 @@
 #define CHUNK_BYTES (512 * 1024)
 #define CHUNK_PAGES 1024
 
+/* So much is moved before a transaction is ended for the room that it leaves. */
+#define LEAST_BYTES (128 * 1024)
+
 /* Collections that lie on this much more than the fewest pages are moved. */
 #define SCATTERED 1.2
 
@@ -125,6 +128,7 @@ typedef struct Chunk
 typedef enum Outcome
 {
 	PART_SETTLED,				/* moved, or left where it is for good */
+	PART_PUT_OFF,				/* left until another of its pages is worked off */
 	PART_WANTS_COMMIT,			/* rows must have left their pages first */
 	PART_WANTS_VACUUM
 } Outcome;
@@ -414,6 +418,21 @@ may_extend(const KvCompaction *compaction, const KvAmGroup *group, int fewest)
 		 kv_am_pack_may_grow(compaction->pack));
 }
 
+/* Tells whether the collection at hand, a single part, has a row on a page that is to be worked off yet. */
+static bool
+comes_again(const KvCompaction *compaction)
+{
+	const KvAmGroup *group = &compaction->part.group;
+	BlockNumber end = compaction->clearing ? kv_am_pack_limit(compaction->pack) : 0;
+
+	if (compaction->has_start || !compaction->part.at_end)
+		return false;
+	for (int i = 0; i < group->count; i++)
+		if (group->present[i] < compaction->next_page && group->present[i] >= end)
+			return true;
+	return false;
+}
+
 /* Plans and moves the part at hand if that does it good. */
 static Outcome
 settle_part(Chunk *chunk)
@@ -431,11 +450,15 @@ settle_part(Chunk *chunk)
 		return PART_SETTLED;
 	while (!kv_am_pack_plan(compaction->pack, chunk->mover.heap, group, false))
 	{
-		if (compaction->unpruned_bytes > 0)
+		if (compaction->unpruned_bytes >= LEAST_BYTES)
 			return PART_WANTS_COMMIT;
 		if (scattered && may_extend(compaction, group, fewest) &&
 			kv_am_pack_extend(compaction->pack, chunk->mover.heap))
 			continue;
+		if (compaction->unpruned_bytes > 0 && comes_again(compaction))
+			return PART_PUT_OFF;
+		if (compaction->unpruned_bytes > 0)
+			return PART_WANTS_COMMIT;
 		if (fewest > 1 && compaction->unvacuumed_bytes >= compaction->vacuum_bytes)
 			return PART_WANTS_VACUUM;
 		if (kv_am_pack_plan(compaction->pack, chunk->mover.heap, group, true))
@@ -488,6 +511,9 @@ compact_collection(Chunk *chunk)
 				return KV_COMPACT_MORE;
 			case PART_WANTS_VACUUM:
 				return KV_COMPACT_VACUUM;
+			case PART_PUT_OFF:
+				compaction->key_next++;
+				return KV_COMPACT_DONE;
 			case PART_SETTLED:
 				break;
 		}
