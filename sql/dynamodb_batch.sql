@@ -47,6 +47,10 @@ SELECT kv.dynamodb('TransactWriteItems', '{"TransactItems": [
 \echo :LAST_ERROR_SQLSTATE
 SELECT kv.dynamodb('GetItem', '{"TableName": "Forum", "Key": {"Name": {"S": "Never"}}}');
 
+-- What is null is not there.
+SELECT kv.dynamodb('TransactWriteItems', '{"ClientRequestToken": null, "ReturnConsumedCapacity": null, "TransactItems": [{"Put": null, "Delete": {"TableName": "Forum", "Key": {"Name": {"S": "none"}}, "ConditionExpression": null}}]}');
+SELECT kv.dynamodb('BatchWriteItem', '{"RequestItems": {"Forum": [{"PutRequest": null, "DeleteRequest": {"Key": {"Name": {"S": "none"}}}}]}}');
+
 -- What is refused as a whole.
 SELECT kv.dynamodb('BatchWriteItem', '{"RequestItems": {"Forum": [{"PutRequest": {"Item": {"Name": {"S": "a"}}}}, {"DeleteRequest": {"Key": {"Name": {"S": "a"}}}}]}}');
 SELECT kv.dynamodb('BatchWriteItem', '{"RequestItems": {"Absent": [{"PutRequest": {"Item": {"Name": {"S": "a"}}}}]}}');

@@ -10,7 +10,6 @@
 #include "postgres.h"
 
 #include "utils/builtins.h"
-#include "utils/numeric.h"
 
 #include "base/compat.h"
 #include "base/errors.h"
@@ -27,6 +26,22 @@ typedef struct Rewriter
 	KvDynamoMetrics metrics;
 } Rewriter;
 
+/* Returns the name of a member or table as a string. */
+static char *
+name_string(const JsonbValue *name)
+{
+	return pnstrdup(name->val.string.val, name->val.string.len);
+}
+
+/* Tells whether a value is null: that counts as not given. */
+static bool
+is_null(Jsonb *value)
+{
+	JsonbValue	scalar;
+
+	return JB_ROOT_IS_SCALAR(value) && JsonbExtractScalar(&value->root, &scalar) && scalar.type == jbvNull;
+}
+
 /* Raises an error unless a member is an object or array. */
 static void
 check_container(const char *what, const JsonbValue *name, bool good)
@@ -34,7 +49,7 @@ check_container(const char *what, const JsonbValue *name, bool good)
 	if (!good)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("%s of \"%s\" has the wrong form", what, pnstrdup(name->val.string.val, name->val.string.len)),
+				 errmsg("%s of \"%s\" has the wrong form", what, name_string(name)),
 				 errdetail_internal("%s", kv_dynamodb_detail(KV_DYNAMODB_SERIALIZATION))));
 }
 
@@ -50,13 +65,6 @@ is_typed_member(const JsonbValue *name)
 	return false;
 }
 
-/* Returns the name of a member or table as a string. */
-static char *
-name_string(const JsonbValue *name)
-{
-	return pnstrdup(name->val.string.val, name->val.string.len);
-}
-
 /* Adds a member of an action: what is typed made plain, all else as it is. */
 static void
 add_action_member(void *argument, const JsonbValue *name, Jsonb *value)
@@ -66,6 +74,7 @@ add_action_member(void *argument, const JsonbValue *name, Jsonb *value)
 	if (is_typed_member(name) && JB_ROOT_IS_OBJECT(value))
 	{
 		value = kv_dynamodb_plain(value);
+		/* a key or an item, not values: it belongs to a collection */
 		if (rewriter->table && name->val.string.val[0] != 'E')
 			kv_dynamodb_note_collection(&rewriter->metrics, rewriter->table, value);
 	}
@@ -101,6 +110,8 @@ add_verb(void *argument, const JsonbValue *name, Jsonb *value)
 	KvDynamoValue unused[lengthof(members)];
 	Rewriter   *rewriter = argument;
 
+	if (is_null(value))
+		return;
 	check_container("action", name, JB_ROOT_IS_OBJECT(value));
 	kv_dynamodb_read(value, name_string(name), members, lengthof(members), unused);
 	kv_dynamodb_add_name(&rewriter->state, name_string(name));
