@@ -48,6 +48,38 @@ FETCH ALL FROM c;
 FETCH BACKWARD ALL FROM c;
 CLOSE c;
 
+-- over the one row of a whole key
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT pk, sk, item FROM scan_cursor WHERE pk = 't1' AND sk = 'm2';
+FETCH 1 FROM c;
+FETCH 1 FROM c;
+FETCH BACKWARD 1 FROM c;
+FETCH BACKWARD 1 FROM c;
+FETCH LAST FROM c;
+FETCH PRIOR FROM c;
+CLOSE c;
+
+-- .. which has more versions by now than a look-up goes through
+DECLARE c CURSOR FOR SELECT item FROM scan_cursor WHERE pk = 't1' AND sk = 'm2';
+DO $$
+BEGIN
+	FOR i IN 101..120 LOOP
+		DELETE FROM scan_cursor WHERE pk = 't1' AND sk = 'm2';
+		INSERT INTO scan_cursor VALUES ('t1', 'm2', jsonb_build_object('n', i));
+	END LOOP;
+END $$;
+FETCH ALL FROM c;
+SELECT item FROM scan_cursor WHERE pk = 't1' AND sk = 'm2';
+ROLLBACK;
+
+-- .. whose key comes from another table, compressed, as the index has it too
+CREATE TABLE scan_cursor_keys (pk text, sk text);
+INSERT INTO scan_cursor_keys SELECT repeat('k', 2040), 'm' || i FROM generate_series(1, 2) i;
+INSERT INTO scan_cursor_keys VALUES ('t0', 'm1'), ('t0', 'none');
+INSERT INTO scan_cursor SELECT pk, sk, '{"n": 200}' FROM scan_cursor_keys WHERE sk = 'm2';
+SELECT k.sk, pg_column_size(k.pk) < length(k.pk) AS compressed, length(m.pk), m.item
+FROM scan_cursor_keys k LEFT JOIN scan_cursor m ON m.pk = k.pk AND m.sk = k.sk ORDER BY length(k.pk), k.sk;
+
 -- no cursor without a key
 BEGIN;
 DECLARE c CURSOR FOR SELECT * FROM scan_cursor WHERE sk = 'm1';
@@ -104,6 +136,6 @@ END $$;
 CALL scan_cursor_commits();
 SELECT count(*) FROM scan_cursor WHERE pk IN ('t0', 't2') AND item ? 'seen';
 
-DROP TABLE scan_cursor, scan_cursor_single;
+DROP TABLE scan_cursor, scan_cursor_single, scan_cursor_keys;
 DROP FUNCTION scan_cursor_walk;
 DROP PROCEDURE scan_cursor_commits;
