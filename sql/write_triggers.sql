@@ -206,5 +206,13 @@ SET session_replication_role = replica;
 SELECT kv.put_item('trig', '{"pk": "k"}');
 RESET session_replication_role;
 
-DROP TABLE trig;
-DROP FUNCTION trig_tell, trig_stamp, trig_count, trig_self, trig_old_new, trig_name;
+-- A trigger that drops a table which the same request writes to later.
+CREATE FUNCTION trig_drop() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DROP TABLE trig_last; RETURN new; END $$;
+SELECT kv.create_table('trig_first', 'pk', partitions => 2), kv.create_table('trig_last', 'pk', partitions => 2);
+CREATE TRIGGER d BEFORE INSERT ON trig_first FOR EACH ROW EXECUTE FUNCTION trig_drop();
+CREATE FUNCTION trig_code(command text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN EXECUTE command; RETURN 'no error'; EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE; END $$;
+SELECT trig_code($$SELECT kv.batch_write_item('{"trig_first": [{"PutRequest": {"Item": {"pk": "1"}}}], "trig_last": [{"PutRequest": {"Item": {"pk": "1"}}}]}')$$);
+SELECT trig_code($$SELECT kv.transact_write_items('[{"Put": {"TableName": "trig_first", "Item": {"pk": "1"}}}, {"Put": {"TableName": "trig_last", "Item": {"pk": "1"}}}]')$$);
+
+DROP TABLE trig, trig_first, trig_last;
+DROP FUNCTION trig_drop, trig_code, trig_tell, trig_stamp, trig_count, trig_self, trig_old_new, trig_name;

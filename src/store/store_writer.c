@@ -381,10 +381,13 @@ register_callbacks(void)
 KvWriter *
 kv_writer_open(KvTable *table, int leaf)
 {
-	Relation	heap = table_open(table->leaf_relid[leaf], RowExclusiveLock);
-	Relation	root_heap = table->partitioned ? table_open(table->relid, NoLock) : heap;
+	Relation	heap;
+	Relation	root_heap;
 	KvWriter   *writer;
 
+	kv_table_check_leaf(table, leaf);
+	heap = table_open(table->leaf_relid[leaf], RowExclusiveLock);
+	root_heap = table->partitioned ? table_open(table->relid, NoLock) : heap;
 	register_callbacks();
 	writer = reopen_writer(table, leaf, heap, root_heap);
 	if (writer == NULL)

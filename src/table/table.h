@@ -137,6 +137,9 @@ extern int	kv_table_route(KvTable *table, Datum partition_key);
 /* The same, but returns -1 if no partition takes it: then no such item exists. */
 extern int	kv_table_find_leaf(const KvTable *table, Datum partition_key);
 
+/* Raises KV005 if a leaf was dropped since the descriptor was handed out, which only the own transaction can do beside our locks. */
+extern void kv_table_check_leaf(const KvTable *table, int leaf);
+
 /* Returns what is known of a leaf.  The leaf must be locked (or be about to be locked by the caller, who then calls again). */
 extern const KvLeaf *kv_table_leaf(KvTable *table, int leaf);
 

@@ -26,6 +26,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "base/errors.h"
 #include "table/table_internal.h"
@@ -443,6 +444,19 @@ kv_table_route(KvTable *table, Datum partition_key)
 	if (unlikely(leaf < 0))
 		refuse_route(table, partition_key);
 	return leaf;
+}
+
+/* Raises KV005 if a leaf was dropped since the descriptor was handed out, as a trigger can do it. */
+void
+kv_table_check_leaf(const KvTable *table, int leaf)
+{
+	if (likely(!table->private_data->retired) ||
+		SearchSysCacheExists1(RELOID, ObjectIdGetDatum(table->leaf_relid[leaf])))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_NOT_A_TABLE),
+			 errmsg("relation with OID %u was dropped by this transaction", table->leaf_relid[leaf]),
+			 errhint("A trigger must not drop a table that the same request writes to.")));
 }
 
 /*
