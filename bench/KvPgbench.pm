@@ -87,7 +87,7 @@ sub slice
 	my %set = (%$variables, n => ++$self->{slice} . '00000000', i => 0, warm => $warm);
 	push @options, '--random-seed=' . (1000 + $round), map { ('-D', "$_=$set{$_}") } sort keys %set;
 	$self->{tables}->drain($slice->{set}) if $slice->{drain};
-	$note = $self->cool($slice->{set}) if $cold;
+	$note = $self->cool($slice->{set}, $files[1] =~ /\.(\w+)\.\w+\.sql/) if $cold;
 	local $ENV{PGOPTIONS} = join ' ', map { "-c $_=$slice->{settings}{$_}" } sort keys %{ $slice->{settings} // {} };
 	my $sampler = $slice->{waits} ? $server->spawn("$server->{folder}/waits", $server->psql($self->{waits})) : undef;
 	my $out = KvServer::command("$server->{bin}/pgbench", '-n', '-M', 'prepared', '-c', $clients, '-j', $clients > 1 ? 2 : 1, @options, @files);
@@ -115,18 +115,17 @@ sub logged_rate
 	return $count * 1e6 / $sum;
 }
 
-# Starts the server anew with shared_buffers a quarter of the set's plain table, and lets the system forget the files of the set; says how.
+# Starts the server anew with shared_buffers a quarter of the set's plain table, and lets the system forget the files of a role's; says how.
 sub cool
 {
-	my ($self, $set) = @_;
+	my ($self, $set, $role) = @_;
 	my ($server, $tables) = @$self{qw(server tables)};
-	my @tables = map { $tables->name($set, $_) } @{ $tables->definition($set)->{roles} };
 	my $data = $server->sql("SELECT pg_total_relation_size('" . $tables->name($set, 'plain') . "') / 1024");
-	my @files = $server->files(@tables);
+	my @files = $server->files($tables->name($set, $role));
 
 	$server->restart(shared_buffers => int($data / 4 + 128) . 'kB');
 	my $left = KvServer::forget(@files);
-	return sprintf 'shared_buffers %.0f MB; posix_fadvise left %.1f MB of the files in the cache', $data / 4 / 1024, $left / 1024 / 1024;
+	return sprintf '%.0f MB of shared_buffers, %.1f MB in the system\'s cache', $data / 4 / 1024, $left / 1024 / 1024;
 }
 
 # Writes the script that a reference "name:role" or "name:role@set" means; returns the file and the variables of the set.

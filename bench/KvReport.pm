@@ -75,7 +75,7 @@ sub say
 	return;
 }
 
-# Writes all rows to the file of tab-separated values.
+# Writes all rows that there are so far to the three files.
 sub write
 {
 	my ($self) = @_;
@@ -87,10 +87,12 @@ sub write
 		$text .= join("\t", map { /^(ours|theirs|ratio|least|most)$/ ? number($cell->{$_}) : $cell->{$_} // '' } @columns) . "\n";
 	}
 	KvServer::spew("$self->{file}.tsv", $text);
+	KvServer::spew("$self->{file}.md", $self->markdown);
+	KvServer::spew("$self->{file}.svg", $self->chart);
 	return;
 }
 
-# Prints what it all comes to and writes the other files.
+# Prints what it all comes to.
 sub finish
 {
 	my ($self, $seconds) = @_;
@@ -99,8 +101,6 @@ sub finish
 	push @{ $self->{machine} }, [ run => sprintf '%s, %d rounds of %s, %d min %d s', $self->{mode}{name}, $self->{mode}{rounds},
 		$self->{mode}{seconds} ? "$self->{mode}{seconds} s" : "$self->{mode}{transactions} transactions", $seconds / 60, $seconds % 60 ];
 	$self->write;
-	KvServer::spew("$self->{file}.md", $self->markdown);
-	KvServer::spew("$self->{file}.svg", $self->chart);
 	$count{ $_->{met} }++ foreach @{ $self->{rows} };
 	printf "\n%d goals met, %d not, %d rows skipped, %d without a goal; %d min %d s\n",
 		(map { $count{$_} // 0 } qw(yes no skipped -)), $seconds / 60, $seconds % 60;
@@ -133,7 +133,7 @@ sub chart
 	my ($self) = @_;
 	my %machine = map { @$_ } @{ $self->{machine} };
 
-	return KvChart::svg('key_value beside plain PostgreSQL', "$self->{mode}{name} run, $machine{date}, $machine{machine}",
+	return KvChart::svg('key_value beside plain PostgreSQL', "$self->{mode}{name} run, $machine{date}, $machine{machine}" . ($machine{load} =~ /busy/ ? ' (busy)' : ''),
 		'throughput, times that of the plain table (median; line: least to most; triangle: goal; blue: met)',
 		map { [ @$_{qw(label ratio least most)}, $_->{goal} =~ /^>= ([\d.]+)$/ ] } grep { $_->{label} and defined $_->{ratio} } @{ $self->{rows} });
 }
@@ -150,10 +150,12 @@ sub machine
 	my $fsync = syncs("$server->{folder}/fsync");
 	my @time = gmtime int time;
 
+	my ($load) = KvServer::slurp('/proc/loadavg') =~ /^([\d.]+)/;
 	return (
 		[ date    => sprintf '%d-%02d-%02d', $time[5] + 1900, $time[4] + 1, $time[3] ],
 		[ machine => sprintf '%d x %s, %.0f GB, %s', $cores, $model // '?', $memory / 1024 / 1024, $system // '?' ],
-		[ server  => "PostgreSQL $version, shared_buffers " . $server->sql('SHOW shared_buffers') . ", fsync on, the disk does $fsync of 8 kB a second" ]);
+		[ server  => "PostgreSQL $version, shared_buffers " . $server->sql('SHOW shared_buffers') . ", fsync on, the disk does $fsync of 8 kB a second" ],
+		[ load    => $load < 1 ? "$load before the run" : "$load before the run: the machine was busy, the figures are worth little" ]);
 }
 
 # Returns how many writes of a page the disk makes durable in a second.

@@ -104,7 +104,7 @@ our @areas = (
 		unit => 'ratio',
 		judge => 'ours',
 		rows => [ map { [ $_->[0], 'pages', undef, '<= 2.5', @$_[ 1 .. $#$_ ] ] } shapes() ] },
-	{   area => 'collections, pages after kv.compact / fewest possible',
+	{   area => 'collections, all their pages after kv.compact / fewest possible',
 		kind => 'placement',
 		unit => 'ratio',
 		judge => 'ours',
