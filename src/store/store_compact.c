@@ -28,6 +28,20 @@
  * predicate locks are taken for, so a move can never be what has to be
  * rolled back.
  *
+ * By bench/placement.sh (SHAPE:240:insert+compact), PostgreSQL 15, 100,000 items of
+ * 240 bytes in 16 partitions: pages over the fewest possible, of the last 50 items
+ * before and of whole collections after, and heap size over a plain heap's after.
+ *
+ *	 collections of		3				10				50				500
+ *	 in turn			2.0 1.00  1.04	3.9 1.02  1.23	3.0 1.08  1.14	1.14 1.14  1.01
+ *	 shuffled			2.3 1.00  1.14	3.7 1.04  1.20	2.8 1.12  1.14
+ *	 random sort keys									2.7 1.00  1.16	4.2 1.03  1.15
+ *
+ * Sizes by Zipf's law 2.1 1.01 1.15, of 1, 8 and 200 mixed 1.4 1.00 1.26; 50 in turn
+ * after ten rounds of deleting and inserting 1.24 (1.14).  WAL is 1.4 to 3.4 times
+ * the plain heap: a third of it full-page images behind a checkpoint, a fifth
+ * what fills up pages that rows are to leave, a tenth locks.
+ *
  * Locks: ROW EXCLUSIVE on the leaf, rows as UPDATE does, to the end of each
  * transaction.
  */
