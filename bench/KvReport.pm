@@ -133,7 +133,7 @@ sub chart
 	my ($self) = @_;
 	my %machine = map { @$_ } @{ $self->{machine} };
 
-	return KvChart::svg('key_value beside plain PostgreSQL', "$self->{mode}{name} run, $machine{date}, $machine{machine}" . ($machine{load} =~ /busy/ ? ' (busy)' : ''),
+	return KvChart::svg('key_value beside plain PostgreSQL', "$self->{mode}{name} run, $machine{date}, $machine{machine}" . ($machine{load} =~ /busy/ ? ', busy machine: provisional' : ''),
 		'throughput, times that of the plain table (median; line: least to most; triangle: goal; blue: met)',
 		map { [ @$_{qw(label ratio least most)}, $_->{goal} =~ /^>= ([\d.]+)$/ ] } grep { $_->{label} and defined $_->{ratio} } @{ $self->{rows} });
 }
