@@ -317,6 +317,9 @@ extern void kv_retry_keep(Oid index, const KvLogRecord *record);
 /* Tells whether records of a base table are kept for one of its indexes, or for all of them. */
 extern bool kv_retry_has_kept(Oid base, Oid index);
 
+/* Tells whether what is kept takes more than so many pages and a good part of it is of indexes of the base table. */
+extern bool kv_retry_exceeds(Oid base, uint64 pages);
+
 /* Returns how many of at most limit records or items to try of an index: fewer after failures. */
 extern int	kv_retry_limit(const KvStateRow *row, int limit);
 

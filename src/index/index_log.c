@@ -37,6 +37,7 @@
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
@@ -148,16 +149,16 @@ choose_log(void)
 	return Max(chosen, 0);
 }
 
-static void check_backlog(void);
+static void check_backlog(Oid base_relid);
 
 /* Opens the table to append to, locked to the end of the transaction. */
 static Relation
-open_to_append(void)
+open_to_append(Oid base_relid)
 {
 	if (current_log >= 0 && ConditionalLockRelationOid(log_relation(current_log, false), RowExclusiveLock))
 		return table_open(log_relation(current_log, false), NoLock);
 
-	check_backlog();
+	check_backlog(base_relid);
 	current_log = choose_log();
 	return table_open(log_relation(current_log, false), RowExclusiveLock);
 }
@@ -233,14 +234,29 @@ has_backlog(int log, const KvDone *applied, Snapshot snapshot)
 	return found;
 }
 
+/* Raises KV008 if more is put aside for the indexes of a table than the log may have. */
+static void
+check_retries(Oid base_relid, uint64 limit)
+{
+	if (!kv_retry_exceeds(base_relid, limit))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_THROUGHPUT_EXCEEDED),
+			 errmsg("global indexes of table \"%s\" are too far behind for more writes", get_rel_name(base_relid)),
+			 errdetail("Changes that could not be written to an index take more than key_value.max_index_backlog, %d MB.",
+					   kv_guc_max_index_backlog),
+			 errhint("See kv.indexes for the index's last error; drop the index if nobody can mend it.")));
+}
+
 /*
  * Raises KV008 if the log is larger than it may be.
  *
  * Only tables count that hold something that could be applied: one that a
- * long transaction fills is not the workers' fault.
+ * long transaction fills is not the workers' fault.  What is put aside for an
+ * index that cannot be written to counts for writers of its table alone.
  */
 static void
-check_backlog(void)
+check_backlog(Oid base_relid)
 {
 	BlockNumber pages[KV_LOG_COUNT];
 	uint64		limit = (uint64) kv_guc_max_index_backlog * (1024 * 1024 / BLCKSZ);
@@ -249,6 +265,8 @@ check_backlog(void)
 	KvProgress	progress;
 	Snapshot	snapshot;
 
+	if (limit > 0)
+		check_retries(base_relid, limit);
 	for (int log = 0; log < KV_LOG_COUNT; log++)
 	{
 		if (!measure_log(log, &pages[log]))
@@ -275,7 +293,7 @@ check_backlog(void)
 
 /* Looks after the size of the log, where a record went to another page than the one before. */
 static void
-note_page(BlockNumber page)
+note_page(BlockNumber page, Oid base_relid)
 {
 	static BlockNumber last_page = InvalidBlockNumber;
 
@@ -285,14 +303,14 @@ note_page(BlockNumber page)
 	if (page >= KV_LOG_FULL_PAGES)
 		current_log = -1;
 	if (page >= KV_LOG_FULL_PAGES || page % PAGES_PER_CHECK == 0)
-		check_backlog();
+		check_backlog(base_relid);
 }
 
 /* Appends a record to the log. */
 void
 kv_log_append(Oid base_relid, const StringInfo record)
 {
-	Relation	heap = open_to_append();
+	Relation	heap = open_to_append(base_relid);
 	FullTransactionId xid = GetTopFullTransactionId();
 	bytea	   *change = palloc(VARHDRSZ + record->len);
 	Datum		values[LOG_COLUMNS];
@@ -310,7 +328,7 @@ kv_log_append(Oid base_relid, const StringInfo record)
 	tuple = heap_form_tuple(RelationGetDescr(heap), values, nulls);
 	heap_insert(heap, tuple, GetCurrentCommandId(true), 0, NULL);
 	insert_entry(heap, tuple, values, nulls);
-	note_page(ItemPointerGetBlockNumber(&tuple->t_self));
+	note_page(ItemPointerGetBlockNumber(&tuple->t_self), base_relid);
 	heap_freetuple(tuple);
 	pfree(change);
 	table_close(heap, NoLock);

@@ -47,6 +47,9 @@
 #define MIN_PAUSE	1000		/* ms */
 #define MAX_PAUSE	60000
 
+/* With so many records kept, the indexes of a table are behind for good. */
+#define MANY_KEPT	1000
+
 /* How long a worker waits for a lock: of a row or a leaf of an index, and of a base table or its leaf. */
 #define STEP_LOCK_TIMEOUT "500ms"
 #define BASE_LOCK_TIMEOUT "40ms"
@@ -555,6 +558,32 @@ kv_retry_has_kept(Oid base, Oid index)
 	}
 	table_close(table, AccessShareLock);
 	return found;
+}
+
+/* Tells whether what is kept takes more than so many pages and a good part of it is of indexes of the base table. */
+bool
+kv_retry_exceeds(Oid base, uint64 pages)
+{
+	Relation	table = open_retry(AccessShareLock);
+	int			kept = 0;
+
+	if (RelationGetNumberOfBlocks(table) > pages)
+	{
+		KvTable    *base_table = kv_table_lookup(base);
+
+		for (int i = -1; base_table != NULL && i < base_table->global_count && kept < MANY_KEPT; i++)
+		{
+			SysScanDesc scan = begin_rows(table, BTEqualStrategyNumber, i < 0 ? InvalidOid : base_table->global_relid[i]);
+			HeapTuple	tuple;
+			bool		isnull;
+
+			while (kept < MANY_KEPT && HeapTupleIsValid(tuple = systable_getnext(scan)))
+				kept += DatumGetObjectId(heap_getattr(tuple, RETRY_BASE, RelationGetDescr(table), &isnull)) == base;
+			systable_endscan(scan);
+		}
+	}
+	table_close(table, AccessShareLock);
+	return kept == MANY_KEPT;
 }
 
 /* Calls a function for each record that is kept. */

@@ -56,6 +56,30 @@ $open->finish;
 $node->safe_psql('postgres', 'SELECT kv.apply_changes()');
 is($node->safe_psql('postgres', q(SELECT count(*) FROM by_owner WHERE owner = 'o' AND pk = 'open')), '1', 'what it wrote is there once it committed');
 is($node->safe_psql('postgres', q(SELECT * FROM kv_test.check_index('items', 'by_owner') LIMIT 3)), '', 'and the index is exact');
+
+# What an index that cannot be written to leaves aside counts as well, for its own table's writers alone.
+$node->safe_psql('postgres', <<'END');
+SELECT kv.create_table('others', 'pk', 'sk', partitions => 2);
+SELECT kv.create_global_index('others', 'others_by_owner', 'owner');
+CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'disk full'; END $$;
+CREATE TRIGGER fail BEFORE INSERT ON by_owner FOR EACH ROW EXECUTE FUNCTION fail();
+END
+my $last = 3_000_000;
+foreach my $n (1 .. 40)
+{
+	($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n" . load($last + 1, $last + 10_000));
+	last if $status;
+	$last += 10_000;
+	$node->psql('postgres', 'SELECT kv.apply_changes()');
+}
+like($err, qr/ERROR:  KV008: global indexes of table "items" are too far behind/, 'too much put aside for an index refuses writers of its table');
+is( $node->safe_psql('postgres', q(SELECT kv.put_item('others', '{"pk": "P", "sk": "1", "owner": "o"}') IS NULL)),
+	't', 'and of no other table');
+$node->safe_psql('postgres', 'DROP TRIGGER fail ON by_owner');
+$node->safe_psql('postgres', 'SELECT kv.apply_changes()');
+$node->safe_psql('postgres', load($last + 1, $last + 10_000));
+$node->safe_psql('postgres', 'SELECT kv.apply_changes()');
+is($node->safe_psql('postgres', q(SELECT * FROM kv_test.check_index('items', 'by_owner') LIMIT 3)), '', 'mended, the index is exact again');
 $node->stop;
 done_testing();
 
