@@ -8,9 +8,11 @@
 #ifndef KV_BASE_COMPAT_H
 #define KV_BASE_COMPAT_H
 
+#include "miscadmin.h"
 #include "parser/parse_relation.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
+#include "storage/lock.h"
 #include "utils/rel.h"
 
 /* 18: what EXPLAIN writes with has headers of its own.  Can go with 17. */
@@ -379,5 +381,26 @@ kv_compat_extend_relation(Relation relation)
 #else
 #define KV_COMPAT_TRANSACTION_TIMEOUT "statement_timeout"
 #endif
+
+/*
+ * 17: whether a lock is held, or a stronger one, is one question; before, one
+ * for each mode.  Tells whether the session has a lock on a relation of the
+ * current database.  Can go with 16.
+ */
+static inline bool
+kv_compat_is_locked(Oid relid)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_RELATION(tag, MyDatabaseId, relid);
+#if PG_VERSION_NUM >= 170000
+	return LockHeldByMe(&tag, AccessShareLock, true);
+#else
+	for (LOCKMODE mode = AccessShareLock; mode <= AccessExclusiveLock; mode++)
+		if (LockHeldByMe(&tag, mode))
+			return true;
+	return false;
+#endif
+}
 
 #endif							/* KV_BASE_COMPAT_H */

@@ -28,6 +28,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "base/compat.h"
 #include "base/errors.h"
 #include "table/table_internal.h"
 
@@ -46,6 +47,9 @@ typedef struct CacheEntry
 
 /* How often the catalogs are read again because of an invalidation meanwhile. */
 #define MAX_ATTEMPTS 5
+
+/* How often a lock is asked for, a millisecond apart. */
+#define MAX_LOCK_TRIES 50
 
 static HTAB *cache = NULL;
 
@@ -252,7 +256,28 @@ get_entry(Oid relid)
 }
 
 /*
- * Finds out about a relation that the cache says nothing of.
+ * Locks a relation that the session has no lock on, as a writer has none on
+ * his table's indexes, so that it is not dropped while it is read; false if
+ * there is nothing to unlock afterwards.  DDL of others is not waited for for
+ * long: a writer does not wait for an index.
+ */
+static bool
+lock_to_read(Oid relid)
+{
+	if (kv_compat_is_locked(relid))
+		return false;
+	for (int i = 0; i < MAX_LOCK_TRIES; i++)
+	{
+		if (ConditionalLockRelationOid(relid, AccessShareLock))
+			return true;
+		CHECK_FOR_INTERRUPTS();
+		pg_usleep(1000);
+	}
+	return false;
+}
+
+/*
+ * Finds out about a relation that the cache says nothing of, and that is locked.
  *
  * An invalidation that arrives while the catalogs are read makes what was
  * read doubtful, so it is read again.  Where that happens again and again
@@ -260,7 +285,7 @@ get_entry(Oid relid)
  * then the answer is not kept.
  */
 static KvTable *
-load_table(Oid relid)
+load_locked_table(Oid relid)
 {
 	int			attempt;
 
@@ -299,6 +324,18 @@ load_table(Oid relid)
 			return table;
 		CHECK_FOR_INTERRUPTS();
 	}
+}
+
+/* Finds out about a relation that the cache says nothing of. */
+static KvTable *
+load_table(Oid relid)
+{
+	bool		unlock = lock_to_read(relid);
+	KvTable    *table = load_locked_table(relid);
+
+	if (unlock)
+		UnlockRelationOid(relid, AccessShareLock);
+	return table;
 }
 
 /* Notes that the descriptor of relid, being built, says something of two other relations. */
