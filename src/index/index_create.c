@@ -226,7 +226,7 @@ kv_create_lock(KvNewIndex *new, LOCKMODE lockmode)
 {
 	Oid			relid = new->base->relid;
 
-	if (!kv_index_lock_with_partitions(relid, lockmode, PG_INT32_MAX))
+	if (!kv_index_lock_with_partitions(relid, lockmode, KV_ANY_TURNS))
 		elog(ERROR, "could not lock relation %u", relid);
 	new->base = kv_table_open(relid, AccessShareLock);
 	check_not_in_use(relid);

@@ -275,6 +275,9 @@ extern void kv_index_write(KvTable *index, KvIndexWrite *writes, int count);
 
 /* --- index_lock.c --- */
 
+/* As many turns as it takes, within lock_timeout. */
+#define KV_ANY_TURNS PG_INT32_MAX
+
 /*
  * Locks a table with all its partitions in at most so many turns, each of which
  * holds its other users off for some 40 ms; false if that was not enough.

@@ -16,9 +16,11 @@
 #include "pgstat.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
+#include "storage/proc.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
+#include "utils/timestamp.h"
 
 #include "base/compat.h"
 #include "base/errors.h"
@@ -82,15 +84,32 @@ try_turn(Oid relid, LOCKMODE lockmode, bool partitions, int *deadlocks)
 	return locked;
 }
 
-/* Locks a table, or all its partitions too, in at most so many turns; false if that was not enough. */
+/* Raises an error if turns have been taken for longer than lock_timeout. */
+static void
+check_lock_timeout(TimestampTz start)
+{
+	if (LockTimeout > 0 && TimestampDifferenceExceeds(start, GetCurrentTimestamp(), LockTimeout))
+		ereport(ERROR,
+				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				 errmsg("canceling statement due to lock timeout")));
+}
+
+/*
+ * Locks a table, or all its partitions too, in at most so many turns; false if
+ * that was not enough.  Who would take any number of turns is bound by
+ * lock_timeout.
+ */
 static bool
 lock_in_turns(Oid relid, LOCKMODE lockmode, bool partitions, int turns)
 {
+	TimestampTz start = GetCurrentTimestamp();
 	int			deadlocks = 0;
 
 	for (int turn = 0; turn < turns; turn++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (turns == KV_ANY_TURNS)
+			check_lock_timeout(start);
 		if (try_turn(relid, lockmode, partitions, &deadlocks))
 			return true;
 		if (turn + 1 == turns)

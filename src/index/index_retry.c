@@ -370,7 +370,8 @@ is_paused(Oid index)
 
 /*
  * Returns how many of at most limit records or items to try of an index that
- * failed: fewer with each failure, since it may take too much time for each.
+ * failed: fewer with each failure, since it may take too much time for each, and
+ * more again with each success (ease_error).
  */
 int
 kv_retry_limit(const KvStateRow *row, int limit)
@@ -607,16 +608,29 @@ kv_retry_each(KvRetryVisitor visit, List *argument)
 	table_close(table, AccessShareLock);
 }
 
-/* Clears the error of an index of which nothing is left to try. */
+/*
+ * Clears the error of an index of which nothing is left to try.  Otherwise
+ * what was just written shows that it can be: half the pause is noted, so that
+ * more is tried at a time.
+ */
 static void
-clear_error(Oid index)
+ease_error(Oid index)
 {
 	KvStateRow	row;
 
-	if (!OidIsValid(index) || has_kept(index) || !kv_state_read(index, &row) || row.error == NULL)
+	if (!OidIsValid(index) || !kv_state_read(index, &row) || row.error == NULL)
 		return;
-	row.error = NULL;
-	row.retry_at = 0;
+	if (has_kept(index))
+	{
+		if ((row.retry_at - row.error_at) / 1000 <= MIN_PAUSE)
+			return;
+		row.retry_at -= (row.retry_at - row.error_at) / 2;
+	}
+	else
+	{
+		row.error = NULL;
+		row.retry_at = 0;
+	}
 	(void) kv_state_write_quietly(&row, false);
 }
 
@@ -636,7 +650,8 @@ kv_retry_due(int limit, bool *failed)
 		CommandCounterIncrement();
 		kv_retry_apply(records[0].base_relid, index, records, count);
 		CommandCounterIncrement();
-		clear_error(index);
+		if (kept_records == kept_before)
+			ease_error(index);
 	}
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);

@@ -17,6 +17,7 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
@@ -63,6 +64,23 @@ is_hopeless(const KvTable *table)
 	return !table->usable || table->index->foreign_owner || base == NULL || !base->captured;
 }
 
+/* Refuses to wait for an index that the current transaction made, which no worker sees before it ends. */
+static void
+check_not_own(Oid index)
+{
+	Relation	relation = RelationIdGetRelation(index);
+	bool		own = relation != NULL && relation->rd_createSubid != InvalidSubTransactionId;
+
+	if (relation != NULL)
+		RelationClose(relation);
+	if (own)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" was created in this transaction", get_rel_name(index)),
+				 errdetail("No worker fills it before the transaction ends."),
+				 errhint("COMMIT before you wait for it.")));
+}
+
 /* Tells whether the index can be read and has all that was committed by then; context is for this. */
 static bool
 is_there(Oid index, Oid base, const KvDone *wanted, MemoryContext context)
@@ -79,6 +97,7 @@ is_there(Oid index, Oid base, const KvDone *wanted, MemoryContext context)
 				 errmsg("the index was dropped meanwhile")));
 	if (table->index->not_ready != NULL)
 	{
+		check_not_own(index);
 		if (is_hopeless(table))
 			kv_table_check_ready(table);
 		return false;

@@ -55,6 +55,21 @@ $node->safe_psql('postgres', 'DROP TRIGGER fails ON by_b');
 $waiting->finish;
 is($out, "t\n", 'who is told then');
 
+# Nobody fills an index before it is committed, so who made it is not to wait for it.
+write_both(6);
+my ($status, $answer, $error) = $node->psql('postgres', q(BEGIN;
+SELECT kv.create_global_index('notes', 'by_c', 'a');
+SELECT kv.wait_for_index('notes', 'by_c');));
+like($error, qr/ERROR:  index "by_c" was created in this transaction/, 'who made the index in the same transaction is told that he would wait for ever');
+
+# Creating an index waits for writers as lock_timeout says.
+$session = begin(q(SELECT kv.put_item('notes', '{"pk": "q", "sk": "s"}')));
+($status, $answer, $error) = $node->psql('postgres', q(SET lock_timeout = '300ms'; SELECT kv.create_global_index('notes', 'by_c', 'a')));
+like($error, qr/ERROR:  canceling statement due to lock timeout/, 'a global index obeys lock_timeout');
+($status, $answer, $error) = $node->psql('postgres', q(SET lock_timeout = '300ms'; SELECT kv.create_local_index('notes', 'by_d', 'a')));
+like($error, qr/ERROR:  canceling statement due to lock timeout/, 'so does a local one');
+finish($session, 'COMMIT');
+
 is($node->safe_psql('postgres', "SELECT * FROM kv_test.check_index('$_->[0]', '$_->[1]')"), '', "$_->[1] is exact")
   foreach [ 'notes', 'by_a' ], [ 'notes', 'by_b' ], [ 'other', 'other_by_a' ];
 $node->stop;
