@@ -140,7 +140,8 @@ static bool
 put_in_doubt(int event)
 {
 	Oid			relid = ((const Event *) list_nth(events, event))->relid;
-	Oid			root = get_rel_relispartition(relid) ? llast_oid(get_partition_ancestors(relid)) : relid;
+	/* also of one that is being detached, which has no ancestors any more */
+	Oid			root = get_rel_relispartition(relid) ? get_partition_parent(relid, true) : relid;
 	ListCell   *cell;
 	bool		removed = false;
 
