@@ -6,10 +6,12 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use Test::More;
+use Time::HiRes qw(usleep);
 
-our @EXPORT = qw(new_node fill_tables contents same_lines check_btrees scan_sql sqlstate_is worker_pid task_differences);
+our @EXPORT = qw(new_node await_connections fill_tables contents same_lines check_btrees scan_sql sqlstate_is worker_pid task_differences);
 
 # Returns a started node that has the extension; settings are lines of postgresql.conf, init goes to the node's init.
 sub new_node
@@ -22,6 +24,20 @@ sub new_node
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION key_value');
 	return $node;
+}
+
+# Waits until a server that crashed takes connections again.
+sub await_connections
+{
+	my ($node) = @_;
+
+	foreach (1 .. 600)
+	{
+		# without input: psql that is refused reads none, and writing it would break the pipe
+		return if IPC::Run::run([ 'psql', '-XAtq', '-c', 'SELECT 1', '-d', $node->connstr('postgres') ], '<', \undef, '>', \my $out, '2>', \my $err);
+		usleep(100_000);
+	}
+	die 'the server does not come back';
 }
 
 # Makes tables of every kind of key and fills them: messages (S, S), "Mixed Case" (S), numbers (N, N), binaries (B, B) and one made by hand.

@@ -46,11 +46,7 @@ foreach my $round (1, 2)
 		my $pid = $node->safe_psql('postgres', q(SELECT pid FROM pg_stat_activity WHERE query LIKE 'INSERT%' LIMIT 1));
 		kill 'KILL', $pid if $pid;
 	}, 1 + $round);
-	foreach (1 .. 200)
-	{
-		last if $node->psql('postgres', 'SELECT 1') == 0;
-		usleep(100_000);
-	}
+	await_connections($node);
 	sound("after crash $round");
 	$node->safe_psql('postgres', 'VACUUM placed');
 	sound("after crash $round and VACUUM");

@@ -174,12 +174,8 @@ sub launcher_pid
 sub await_restart
 {
 	usleep(300_000);
-	foreach (1 .. 600)
-	{
-		return if ($node->psql('postgres', 'SELECT 1'))[0] == 0;
-		usleep(100_000);
-	}
-	die 'the server did not come back';
+	await_connections($node);
+	return;
 }
 
 # Shows how long a write of an idle system takes to be in the index.

@@ -46,11 +46,7 @@ foreach my $round (1 .. 3)
 	my $pid = $node->safe_psql('postgres', q(SELECT pid FROM pg_stat_activity WHERE query LIKE 'CALL kv.compact%' AND state = 'active' LIMIT 1));
 	kill 'KILL', $pid if $pid;
 	eval { finish($mover) };
-	foreach (1 .. 200)
-	{
-		last if $node->psql('postgres', 'SELECT 1') == 0;
-		usleep(100_000);
-	}
+	await_connections($node);
 	sound("after crash $round");
 	is($node->safe_psql('postgres', scan_sql('SELECT count(*), count(DISTINCT (pk, sk)) FROM items')), join('|', ($collections * $size) x 2), "all items are there after crash $round");
 }

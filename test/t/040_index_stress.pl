@@ -138,11 +138,7 @@ sub is_exact
 sub await_restart
 {
 	usleep(300_000);
-	foreach (1 .. 300)
-	{
-		return if $node->psql('postgres', 'SELECT 1') == 0;
-		usleep(100_000);
-	}
+	await_connections($node);
 	return;
 }
 

@@ -459,12 +459,7 @@ sub kill_server
 # Waits until the server takes connections.
 sub await_server
 {
-	foreach (1 .. 600)
-	{
-		return if $node->psql('postgres', 'SELECT 1', timed => 0, stderr => \my $err) == 0;
-		sleep(0.1);
-	}
-	BAIL_OUT('the server does not come back');
+	await_connections($node);
 	return;
 }
 
