@@ -51,10 +51,9 @@ extern KvCondition *kv_condition_bind(KvExpressionKind kind, text *expression,
 
 /*
  * Tells whether the condition holds for the item; view NULL is an item that
- * does not exist.  The Developer Guide, "Condition and filter expressions,
- * operators, and functions", says "a <> b: true if a is not equal to b", and
- * is silent on an attribute that is not there: it is equal to nothing, so <>
- * is true and every other comparison false.
+ * does not exist.  An attribute that is not there is equal to nothing, so <> is
+ * true and every other comparison false; to be checked against the Developer
+ * Guide, "Condition and filter expressions, operators, and functions".
  */
 extern bool kv_condition_holds(const KvCondition *condition, const KvItemView *view);
 
@@ -90,10 +89,9 @@ extern KvUpdate *kv_update_bind(text *expression, KvPlaceholders *placeholders,
 /*
  * Returns the rest of the item after the update; view NULL is an item that
  * does not exist, which is updated as an empty one.  A path whose parent is
- * not there is an error in all clauses, REMOVE included: API reference,
- * CancellationReason, "The document path provided in the update expression is
- * invalid for update".  Whether that goes for REMOVE too the documentation
- * does not say; an attribute itself that is not there is no error.
+ * not there is an error in all clauses, REMOVE included; an attribute itself
+ * that is not there is no error.  To be checked against the API reference,
+ * CancellationReason: whether an invalid document path is one for REMOVE too.
  */
 extern Jsonb *kv_update_apply(const KvUpdate *update, const KvItemView *view);
 

@@ -3,9 +3,9 @@
  *	  What operations consume, in DynamoDB's capacity units.
  *
  * A write costs one unit for each started KB of the larger of old and new
- * item.  Of an index it costs by the size of what the index holds (Developer
- * Guide, "Using Global Secondary Indexes", GSI.Writes, which the chapter on
- * local ones repeats): one write to put an item into it, one to take it out,
+ * item.  Of an index it costs by the size of what the index holds (to be checked
+ * against the Developer Guide, "Using Global Secondary Indexes", GSI.Writes, and
+ * the chapter on local ones): one write to put an item into it, one to take it out,
  * two if a key of the index changes, one if another attribute that it holds
  * changes, none if nothing does.
  *
