@@ -171,7 +171,7 @@ kv_table_derive_name(const char *name)
 	int			length = strlen(name);
 	int			kept = pg_mbcliplen(name, length, NAMEDATALEN - 1 - DERIVED_TAIL);
 
-	return psprintf("%.*s~%016" INT64_MODIFIER "x", kept, name, (uint64) XXH3_64bits(name, length));
+	return psprintf("%.*s~%016llx", kept, name, (unsigned long long) XXH3_64bits(name, length));
 }
 
 /* Tells whether a name may be a derived one. */
