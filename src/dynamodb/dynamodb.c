@@ -59,13 +59,13 @@ run_operation(text *name, Jsonb *request)
 			ereport(ERROR,
 					(errcode(ERRCODE_KV_VALIDATION),
 					 errmsg("request is not a JSON object"),
-					 errdetail_internal("%s", kv_dynamodb_detail(KV_DYNAMODB_SERIALIZATION))));
+					 errdetail_internal(KV_DYNAMODB_SERIALIZATION)));
 		return operations[i].run(request);
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_VALIDATION),
 			 errmsg("unknown operation \"%s\"", text_to_cstring(name)),
-			 errdetail_internal("%s", kv_dynamodb_detail(KV_DYNAMODB_UNKNOWN_OPERATION)),
+			 errdetail_internal(KV_DYNAMODB_UNKNOWN_OPERATION),
 			 errhint("Operations have the names of DynamoDB's API, as in PutItem.")));
 }
 

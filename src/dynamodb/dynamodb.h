@@ -20,12 +20,9 @@
 
 /* --- dynamodb_error.c --- */
 
-/* Names of exceptions that no SQLSTATE of ours stands for. */
-#define KV_DYNAMODB_SERIALIZATION "com.amazon.coral.service#SerializationException"
-#define KV_DYNAMODB_UNKNOWN_OPERATION "com.amazon.coral.service#UnknownOperationException"
-
-/* Returns a DETAIL that is a JSON object with __type. */
-extern char *kv_dynamodb_detail(const char *type);
+/* DETAIL of errors that no SQLSTATE of ours stands for. */
+#define KV_DYNAMODB_SERIALIZATION "{\"__type\": \"com.amazon.coral.service#SerializationException\"}"
+#define KV_DYNAMODB_UNKNOWN_OPERATION "{\"__type\": \"com.amazon.coral.service#UnknownOperationException\"}"
 
 /* Raises the current error anew as DynamoDB's exception; for PG_CATCH. */
 pg_noreturn extern void kv_dynamodb_rethrow(MemoryContext caller);

@@ -50,7 +50,7 @@ check_container(const char *what, const JsonbValue *name, bool good)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("%s of \"%s\" has the wrong form", what, name_string(name)),
-				 errdetail_internal("%s", kv_dynamodb_detail(KV_DYNAMODB_SERIALIZATION))));
+				 errdetail_internal(KV_DYNAMODB_SERIALIZATION)));
 }
 
 /* Tells whether a member of a request holds an item, a key or values. */

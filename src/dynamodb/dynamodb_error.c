@@ -13,6 +13,7 @@
 
 #include "fmgr.h"
 #include "lib/stringinfo.h"
+#include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 
 #include "base/compat.h"
@@ -23,6 +24,9 @@
 #define VALIDATION "com.amazon.coral.validate#ValidationException"
 #define NOT_FOUND "Requested resource not found"
 #define ACCESS_DENIED "com.amazon.coral.service#AccessDeniedException"
+
+/* Marks an error that a call inside of this one has translated: the domain of messages is of no use once there is a message. */
+#define TRANSLATED "kv.dynamodb"
 
 static const struct
 {
@@ -38,6 +42,7 @@ static const struct
 	{ERRCODE_KV_VALIDATION, VALIDATION},
 	{ERRCODE_KV_THROUGHPUT_EXCEEDED, DYNAMODB("ProvisionedThroughputExceededException")},
 	{ERRCODE_KV_LIMIT_EXCEEDED, DYNAMODB("LimitExceededException")},
+	{ERRCODE_KV_NOT_A_KEY_QUERY, VALIDATION},
 	{ERRCODE_KV_COLLECTION_TOO_LARGE, DYNAMODB("ItemCollectionSizeLimitExceededException")},
 	{ERRCODE_KV_INDEX_NOT_READY, VALIDATION},
 	{ERRCODE_INSUFFICIENT_PRIVILEGE, ACCESS_DENIED},
@@ -97,13 +102,6 @@ name_members(const char *message)
 	return named.data;
 }
 
-/* Returns a DETAIL with __type alone. */
-char *
-kv_dynamodb_detail(const char *type)
-{
-	return psprintf("{\"__type\": \"%s\"}", type);
-}
-
 /* Returns the exception that an error is. */
 static const char *
 exception_type(int code)
@@ -123,72 +121,109 @@ parse(const char *json)
 	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(json)));
 }
 
-/* Returns the reasons of a transaction with typed items; *codes becomes their codes. */
-static Jsonb *
-typed_reasons(Jsonb *reasons, char **codes)
+/* Adds the reasons of a transaction with typed items; returns their codes. */
+static char *
+add_reasons(JsonbParseState **state, Jsonb *reasons)
 {
 	static const KvDynamoMember members[] = {
-		{"Code", KV_DYNAMO_STRING}, {"Message", KV_DYNAMO_STRING}, {"Item", KV_DYNAMO_OBJECT}
+		{"Code", KV_DYNAMO_STRING, true}, {"Message", KV_DYNAMO_STRING}, {"Item", KV_DYNAMO_OBJECT}
 	};
-	JsonbParseState *state = NULL;
-	StringInfoData list;
+	StringInfoData codes;
 	int			count;
 	Jsonb	  **reason = kv_dynamodb_objects(reasons, "reasons", &count);
 
-	initStringInfo(&list);
-	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
+	initStringInfo(&codes);
+	kv_dynamodb_add_name(state, "CancellationReasons");
+	pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
 	for (int i = 0; i < count; i++)
 	{
 		KvDynamoValue value[lengthof(members)];
+		char	   *code;
 
 		kv_dynamodb_read(reason[i], "reason", members, lengthof(members), value);
-		appendStringInfo(&list, "%s%.*s", i > 0 ? ", " : "",
-						 (int) VARSIZE_ANY_EXHDR(value[0].string), VARDATA_ANY(value[0].string));
-		pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
-		kv_dynamodb_add_text(&state, "Code", pnstrdup(VARDATA_ANY(value[0].string), VARSIZE_ANY_EXHDR(value[0].string)));
+		code = text_to_cstring(value[0].string);
+		appendStringInfo(&codes, "%s%s", i > 0 ? ", " : "", code);
+		kv_dynamodb_open(state);
+		kv_dynamodb_add_text(state, "Code", code);
 		if (value[1].given)
-			kv_dynamodb_add_text(&state, "Message",
-								 pnstrdup(VARDATA_ANY(value[1].string), VARSIZE_ANY_EXHDR(value[1].string)));
+			kv_dynamodb_add_text(state, "Message", text_to_cstring(value[1].string));
 		if (value[2].given)
-			kv_dynamodb_add_json(&state, "Item", kv_item_to_typed(value[2].json));
-		pushJsonbValue(&state, WJB_END_OBJECT, NULL);
+			kv_dynamodb_add_json(state, "Item", kv_item_to_typed(value[2].json));
+		pushJsonbValue(state, WJB_END_OBJECT, NULL);
 	}
-	*codes = list.data;
-	return JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_ARRAY, NULL));
+	pushJsonbValue(state, WJB_END_ARRAY, NULL);
+	return codes.data;
+}
+
+/* Returns an exception as JSON with what it carries: what DETAIL said (NULL: nothing); *codes becomes the codes of reasons. */
+static Jsonb *
+make_exception(int code, const char *said, char **codes)
+{
+	JsonbParseState *state = NULL;
+
+	kv_dynamodb_open(&state);
+	kv_dynamodb_add_text(&state, "__type", exception_type(code));
+	if (said && code == ERRCODE_KV_CONDITION_FAILED)
+		kv_dynamodb_add_json(&state, "Item", kv_item_to_typed(parse(said)));
+	else if (said)
+		*codes = add_reasons(&state, parse(said));
+	return kv_dynamodb_close(&state);
+}
+
+/*
+ * The same for what the operations write into DETAIL; NULL if it is something
+ * else.  A trigger of the user's can raise an error with our SQLSTATE and any
+ * DETAIL.  Only functions over values run here, so nothing has to be undone.
+ */
+static Jsonb *
+try_exception(int code, const char *said, char **codes)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	Jsonb	   *volatile exception = NULL;
+
+	PG_TRY();
+	{
+		exception = make_exception(code, said, codes);
+	}
+	PG_CATCH();
+	{
+		int			why = geterrcode();
+
+		if (why != ERRCODE_KV_VALIDATION && ERRCODE_TO_CATEGORY(why) != ERRCODE_DATA_EXCEPTION &&
+			ERRCODE_TO_CATEGORY(why) != ERRCODE_PROGRAM_LIMIT_EXCEEDED)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(caller);
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	return exception;
 }
 
 /* Fills DETAIL, and the message where DynamoDB documents one. */
 static void
 translate_error(ErrorData *error)
 {
-	JsonbParseState *state = NULL;
-	Jsonb	   *detail;
 	char	   *said = error->detail;
+	char	   *codes = NULL;
 	int			code = error->sqlerrcode;
+	Jsonb	   *exception = NULL;
 
 	/* a conflict with reasons was one of a transaction, which is cancelled then */
-	if (error->sqlerrcode == ERRCODE_KV_TRANSACTION_CONFLICT && said && *said == '[')
+	if (code == ERRCODE_KV_TRANSACTION_CONFLICT && said && *said == '[')
 		code = ERRCODE_KV_TRANSACTION_CANCELED;
-	kv_dynamodb_open(&state);
-	kv_dynamodb_add_text(&state, "__type", exception_type(code));
-	if (error->sqlerrcode == ERRCODE_KV_CONDITION_FAILED)
-	{
+	if (said && *said == (code == ERRCODE_KV_CONDITION_FAILED ? '{' : '[') &&
+		(code == ERRCODE_KV_CONDITION_FAILED || code == ERRCODE_KV_TRANSACTION_CANCELED))
+		exception = try_exception(code, said, &codes);
+	if (exception)
+		said = NULL;
+	else
+		exception = make_exception(code, NULL, &codes);
+	if (code == ERRCODE_KV_CONDITION_FAILED)
 		error->message = pstrdup("The conditional request failed");
-		if (said && *said == '{')
-			kv_dynamodb_add_json(&state, "Item", kv_item_to_typed(parse(said)));
-		said = NULL;
-	}
-	else if (code == ERRCODE_KV_TRANSACTION_CANCELED && said && *said == '[')
-	{
-		char	   *codes;
-
-		kv_dynamodb_add_json(&state, "CancellationReasons", typed_reasons(parse(said), &codes));
+	else if (codes)
 		error->message = psprintf("Transaction cancelled, please refer cancellation reasons for specific reasons [%s]", codes);
-		said = NULL;
-	}
 	else if (code == ERRCODE_KV_NOT_A_TABLE && strncmp(error->message, NOT_FOUND, strlen(NOT_FOUND)) != 0)
 		error->message = psprintf(NOT_FOUND ": %s", error->message);
-	detail = kv_dynamodb_close(&state);
 	if (said && *said)
 		error->hint = error->hint ? psprintf("%s %s", said, error->hint) : said;
 	if (code == ERRCODE_KV_VALIDATION)
@@ -196,7 +231,24 @@ translate_error(ErrorData *error)
 		error->message = name_members(error->message);
 		error->hint = name_members(error->hint);
 	}
-	error->detail = JsonbToCString(NULL, &detail->root, VARSIZE(detail));
+	error->detail = JsonbToCString(NULL, &exception->root, VARSIZE(exception));
+}
+
+/* Tells whether an error is left as it is: the server or the user ends the statement, or nobody is to catch it. */
+static bool
+is_left_alone(int code)
+{
+	return ERRCODE_TO_CATEGORY(code) == ERRCODE_OPERATOR_INTERVENTION ||
+		code == ERRCODE_OUT_OF_MEMORY || code == ERRCODE_ASSERT_FAILURE;
+}
+
+/* Tells whether an error is one of DynamoDB's exceptions already. */
+static bool
+is_translated(const ErrorData *error)
+{
+	return (error->domain && strcmp(error->domain, TRANSLATED) == 0) ||
+		(error->detail && (strcmp(error->detail, KV_DYNAMODB_SERIALIZATION) == 0 ||
+						   strcmp(error->detail, KV_DYNAMODB_UNKNOWN_OPERATION) == 0));
 }
 
 /* Raises the current error anew as DynamoDB's exception. */
@@ -205,13 +257,13 @@ kv_dynamodb_rethrow(MemoryContext caller)
 {
 	ErrorData  *error;
 
-	/* the server or the user ends this: no business of DynamoDB's */
-	if (ERRCODE_TO_CATEGORY(geterrcode()) == ERRCODE_OPERATOR_INTERVENTION)
+	if (is_left_alone(geterrcode()))
 		PG_RE_THROW();
 	MemoryContextSwitchTo(caller);
 	error = CopyErrorData();
 	FlushErrorState();
-	if (error->detail == NULL || strncmp(error->detail, "{\"__type\"", 9) != 0)
+	if (!is_translated(error))
 		translate_error(error);
+	error->domain = TRANSLATED;
 	ReThrowError(error);
 }

@@ -167,7 +167,7 @@ check_object(const char *what, const JsonbValue *name, Jsonb *value)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("%s \"%s\" must be an object", what, pnstrdup(name->val.string.val, name->val.string.len)),
-				 errdetail_internal("%s", kv_dynamodb_detail(KV_DYNAMODB_SERIALIZATION))));
+				 errdetail_internal(KV_DYNAMODB_SERIALIZATION)));
 }
 
 /* Writes what is said of one attribute by an operator and a list of values. */
@@ -291,7 +291,7 @@ kv_dynamodb_projection(KvDynamoLegacy *legacy, Jsonb *attributes)
 			ereport(ERROR,
 					(errcode(ERRCODE_KV_VALIDATION),
 					 errmsg("an element of AttributesToGet is not a string"),
-					 errdetail_internal("%s", kv_dynamodb_detail(KV_DYNAMODB_SERIALIZATION))));
+					 errdetail_internal(KV_DYNAMODB_SERIALIZATION)));
 		appendStringInfo(&writer.text, "%s%s", writer.text.len > 0 ? ", " : "", add_name(legacy, &name));
 	}
 	if (writer.text.len == 0)

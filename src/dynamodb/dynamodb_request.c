@@ -145,7 +145,7 @@ kv_dynamodb_read(Jsonb *object, const char *what, const KvDynamoMember *members,
 			ereport(ERROR,
 					(errcode(ERRCODE_KV_VALIDATION),
 					 errmsg("%s of %s must be %s", members[i].name, what, kind_names[members[i].kind]),
-					 errdetail_internal("%s", kv_dynamodb_detail(KV_DYNAMODB_SERIALIZATION))));
+					 errdetail_internal(KV_DYNAMODB_SERIALIZATION)));
 		values[i].given = true;
 	}
 	for (int i = 0; i < count; i++)
@@ -179,7 +179,7 @@ kv_dynamodb_objects(Jsonb *array, const char *what, int *count)
 			ereport(ERROR,
 					(errcode(ERRCODE_KV_VALIDATION),
 					 errmsg("an element of %s is not an object", what),
-					 errdetail_internal("%s", kv_dynamodb_detail(KV_DYNAMODB_SERIALIZATION))));
+					 errdetail_internal(KV_DYNAMODB_SERIALIZATION)));
 		objects[(*count)++] = JsonbValueToJsonb(&value);
 	}
 	return objects;
