@@ -29,6 +29,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 #include "base/compat.h"
 #include "index/index_internal.h"
@@ -97,7 +98,21 @@ follow_owner(Oid relid)
 	}
 }
 
-/* Puts the indexes of a table in doubt whose capture trigger was enabled or disabled, or is about to be dropped. */
+/* Follows what was done to a capture trigger. */
+static void
+follow_capture(Oid relid, bool is_dropped)
+{
+	kv_index_note_doubt(relid);
+	/* what is known of a table tells whether all of its partitions are captured; a trigger is dropped with the table's */
+	if (!is_dropped && get_rel_relispartition(relid))
+		CacheInvalidateRelcacheByRelid(get_partition_parent(relid, true));
+}
+
+/*
+ * Follows a trigger that was enabled or disabled, or is about to be dropped:
+ * one that captures changes leaves the indexes of its table in doubt; with one
+ * that defines an index, the base table loses the index.
+ */
 static void
 follow_trigger(Oid trigger, bool is_dropped)
 {
@@ -109,14 +124,15 @@ follow_trigger(Oid trigger, bool is_dropped)
 	ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(trigger));
 	scan = systable_beginscan(triggers, TriggerOidIndexId, true, NULL, 1, &key);
 	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple) && kv_table_is_capture(((Form_pg_trigger) GETSTRUCT(tuple))->tgfoid))
+	if (HeapTupleIsValid(tuple))
 	{
-		Oid			relid = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
+		Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(tuple);
 
-		kv_index_note_doubt(relid);
-		/* what is known of a table tells whether all of its partitions are captured; a trigger is dropped with the table's */
-		if (!is_dropped && get_rel_relispartition(relid))
-			CacheInvalidateRelcacheByRelid(get_partition_parent(relid, true));
+		if (kv_table_is_capture(form->tgfoid))
+			follow_capture(form->tgrelid, is_dropped);
+		else if (is_dropped && OidIsValid(form->tgconstrrelid) && !form->tgisinternal &&
+				 SearchSysCacheExists1(RELOID, ObjectIdGetDatum(form->tgconstrrelid)))
+			CacheInvalidateRelcacheByRelid(form->tgconstrrelid);
 	}
 	systable_endscan(scan);
 	table_close(triggers, AccessShareLock);

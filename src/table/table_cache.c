@@ -26,6 +26,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/resowner.h"
 #include "utils/syscache.h"
 
 #include "base/compat.h"
@@ -48,8 +49,8 @@ typedef struct CacheEntry
 /* How often the catalogs are read again because of an invalidation meanwhile. */
 #define MAX_ATTEMPTS 5
 
-/* How often a lock is asked for, a millisecond apart. */
-#define MAX_LOCK_TRIES 50
+/* How often a relation is read that others have locked, a millisecond apart, if reading fails. */
+#define MAX_GUARDED_TRIES 1000
 
 static HTAB *cache = NULL;
 
@@ -256,27 +257,6 @@ get_entry(Oid relid)
 }
 
 /*
- * Locks a relation that the session has no lock on, as a writer has none on
- * his table's indexes, so that it is not dropped while it is read; false if
- * there is nothing to unlock afterwards.  DDL of others is not waited for for
- * long: a writer does not wait for an index.
- */
-static bool
-lock_to_read(Oid relid)
-{
-	if (kv_compat_is_locked(relid))
-		return false;
-	for (int i = 0; i < MAX_LOCK_TRIES; i++)
-	{
-		if (ConditionalLockRelationOid(relid, AccessShareLock))
-			return true;
-		CHECK_FOR_INTERRUPTS();
-		pg_usleep(1000);
-	}
-	return false;
-}
-
-/*
  * Finds out about a relation that the cache says nothing of, and that is locked.
  *
  * An invalidation that arrives while the catalogs are read makes what was
@@ -291,11 +271,15 @@ load_locked_table(Oid relid)
 
 	for (attempt = 1;; attempt++)
 	{
-		Relation	relation = RelationIdGetRelation(relid);
+		Relation	relation;
 		CacheEntry *entry;
 		uint32		invalidations;
 		KvTable    *table;
 
+		/* the relation cache may have an entry of one that was dropped while it was read without a lock, and fails on it */
+		if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+			return NULL;
+		relation = RelationIdGetRelation(relid);
 		if (relation == NULL)
 			return NULL;
 		if (!kv_table_is_candidate(relation))
@@ -326,16 +310,88 @@ load_locked_table(Oid relid)
 	}
 }
 
-/* Finds out about a relation that the cache says nothing of. */
+/* Tells whether an error can come of catalogs that changed while they were read. */
+static bool
+is_of_change(const ErrorData *error)
+{
+	return error->sqlerrcode == ERRCODE_INTERNAL_ERROR || error->sqlerrcode == ERRCODE_UNDEFINED_TABLE ||
+		error->sqlerrcode == ERRCODE_UNDEFINED_OBJECT;
+}
+
+/*
+ * Does the same without a lock, in a subtransaction; false if the catalogs
+ * changed meanwhile, so that reading failed.  must_work: then it is an error.
+ *
+ * What is read while the catalogs change may be of before in part and of after
+ * in part.  That goes for a moment, since the change's invalidation is on its
+ * way, and for an index it tells by its fingerprint, which is then not that of
+ * kv.index_state.
+ */
+static bool
+load_guarded(Oid relid, bool must_work, KvTable **table)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool done = true;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(caller);
+	PG_TRY();
+	{
+		*table = load_locked_table(relid);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(caller);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		CurrentResourceOwner = owner;
+		if (must_work || !is_of_change(error))
+			ReThrowError(error);
+		FreeErrorData(error);
+		done = false;
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(caller);
+	CurrentResourceOwner = owner;
+	return done;
+}
+
+/*
+ * Finds out about a relation that the cache says nothing of.
+ *
+ * A writer has no lock on his table's indexes, so what he reads of them he
+ * locks for that moment, lest it be dropped.  Where others have it locked for
+ * DDL, he does not wait for them: a writer does not wait for an index.
+ */
 static KvTable *
 load_table(Oid relid)
 {
-	bool		unlock = lock_to_read(relid);
-	KvTable    *table = load_locked_table(relid);
+	KvTable    *table;
 
-	if (unlock)
-		UnlockRelationOid(relid, AccessShareLock);
-	return table;
+	if (kv_compat_is_locked(relid))
+		return load_locked_table(relid);
+	for (int attempt = 1;; attempt++)
+	{
+		if (ConditionalLockRelationOid(relid, AccessShareLock))
+		{
+			table = load_locked_table(relid);
+			UnlockRelationOid(relid, AccessShareLock);
+			return table;
+		}
+		/* there are no subtransactions in parallel mode, nor are there writers */
+		if (IsInParallelMode())
+			return load_locked_table(relid);
+		if (load_guarded(relid, attempt == MAX_GUARDED_TRIES, &table))
+			return table;
+		CHECK_FOR_INTERRUPTS();
+		pg_usleep(1000);
+		AcceptInvalidationMessages();
+	}
 }
 
 /* Notes that the descriptor of relid, being built, says something of two other relations. */
