@@ -51,9 +51,11 @@ extern KvCondition *kv_condition_bind(KvExpressionKind kind, text *expression,
 
 /*
  * Tells whether the condition holds for the item; view NULL is an item that
- * does not exist.  An attribute that is not there is equal to nothing, so <> is
- * true and every other comparison false; to be checked against the Developer
- * Guide, "Condition and filter expressions, operators, and functions".
+ * does not exist.  An attribute that is not there is equal to nothing, not even
+ * to another one, so <> is true and every other comparison false.  The Developer
+ * Guide, "Comparison Operator and Function Reference", says only that a <> b is
+ * true if a is not equal to b; that the service answers so for absent attributes
+ * was observed by others (github.com/ExtendDB/extenddb, pull request 5).
  */
 extern bool kv_condition_holds(const KvCondition *condition, const KvItemView *view);
 
@@ -90,8 +92,10 @@ extern KvUpdate *kv_update_bind(text *expression, KvPlaceholders *placeholders,
  * Returns the rest of the item after the update; view NULL is an item that
  * does not exist, which is updated as an empty one.  A path whose parent is
  * not there is an error in all clauses, REMOVE included; an attribute itself
- * that is not there is no error.  To be checked against the API reference,
- * CancellationReason: whether an invalid document path is one for REMOVE too.
+ * that is not there is no error (Developer Guide, "Update Expressions", REMOVE:
+ * "If the attributes do not exist, nothing happens").  The documentation does not
+ * say it of the parent; that the service refuses REMOVE x.y where x is no map was
+ * observed by others (github.com/scylladb/scylladb, issue 10043).
  */
 extern Jsonb *kv_update_apply(const KvUpdate *update, const KvItemView *view);
 

@@ -3,11 +3,12 @@
  *	  What operations consume, in DynamoDB's capacity units.
  *
  * A write costs one unit for each started KB of the larger of old and new
- * item.  Of an index it costs by the size of what the index holds (to be checked
- * against the Developer Guide, "Using Global Secondary Indexes", GSI.Writes, and
- * the chapter on local ones): one write to put an item into it, one to take it out,
- * two if a key of the index changes, one if another attribute that it holds
- * changes, none if nothing does.
+ * item.  Of an index it costs by the size of what the index holds: one write to
+ * put an item into it, one to take it out, two if a key of the index changes, one
+ * if another attribute that it holds changes, none if nothing does (Developer
+ * Guide, "Global Secondary Indexes", Write Capacity Units).  "Local Secondary
+ * Indexes" has the same rules but for the change of another attribute, of which
+ * it says nothing: it is taken to cost one write there too.
  *
  * A transaction pays twice, to prepare and to commit (Developer Guide,
  * "Capacity management for transactions").  The documentation does not say
