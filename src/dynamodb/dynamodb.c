@@ -74,16 +74,17 @@ Datum
 kv_dynamodb_sql(PG_FUNCTION_ARGS)
 {
 	MemoryContext caller = CurrentMemoryContext;
+	text	   *operation = PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0);
+	Jsonb	   *request = PG_ARGISNULL(1) ? NULL : PG_GETARG_JSONB_P(1);
 	Jsonb	   *volatile answer = NULL;
 
 	PG_TRY();
 	{
-		answer = run_operation(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0),
-							   PG_ARGISNULL(1) ? NULL : PG_GETARG_JSONB_P(1));
+		answer = run_operation(operation, request);
 	}
 	PG_CATCH();
 	{
-		kv_dynamodb_rethrow(caller);
+		kv_dynamodb_rethrow(caller, operation ? text_to_cstring(operation) : "", request);
 	}
 	PG_END_TRY();
 	PG_RETURN_JSONB_P(answer);

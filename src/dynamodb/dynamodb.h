@@ -24,8 +24,13 @@
 #define KV_DYNAMODB_SERIALIZATION "{\"__type\": \"com.amazon.coral.service#SerializationException\"}"
 #define KV_DYNAMODB_UNKNOWN_OPERATION "{\"__type\": \"com.amazon.coral.service#UnknownOperationException\"}"
 
-/* Raises the current error anew as DynamoDB's exception; for PG_CATCH. */
-pg_noreturn extern void kv_dynamodb_rethrow(MemoryContext caller);
+/* Raises the current error of a request anew as DynamoDB's exception; for PG_CATCH. */
+pg_noreturn extern void kv_dynamodb_rethrow(MemoryContext caller, const char *operation, Jsonb *request);
+
+/* --- dynamodb_message.c --- */
+
+/* Returns what DynamoDB says for a message of ours in an operation; NULL: nothing else. */
+extern char *kv_dynamodb_message(const char *operation, const char *message);
 
 /* --- dynamodb_request.c: bodies in and out --- */
 

@@ -3,8 +3,17 @@
  *	  Errors as DynamoDB's exceptions.
  *
  * DETAIL becomes a JSON object with __type and what the exception carries.
- * What it said before goes into HINT.  SQLSTATE stays: those of our class name
- * the exception; serialization failures and the like stay what clients retry.
+ * What it said before goes into HINT, and so does a message that DynamoDB words
+ * otherwise.  SQLSTATE stays: those of our class name the exception;
+ * serialization failures and the like stay what clients retry.
+ *
+ * Two that stand in each other's way are a transaction conflict: of one item
+ * that is TransactionConflictException, of a transaction its cancellation with
+ * reasons (Developer Guide, "Amazon DynamoDB Transactions: How It Works",
+ * Transaction Conflict Handling).  A batch is refused as a whole, as a single
+ * item is: what it wrote before the conflict goes with the error, and handing
+ * it back as UnprocessedItems would need a subtransaction for each batch, and
+ * would promise success to a transaction that may have none.
  *
  * Source of the rules: DynamoDB Developer Guide, "Error handling with
  * DynamoDB", and API reference, "Errors" of each operation.
@@ -121,6 +130,15 @@ parse(const char *json)
 	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(json)));
 }
 
+/* Returns what a reason says: it is one of an update, if it is not of a condition or conflict. */
+static char *
+reason_message(char *message)
+{
+	char	   *worded = kv_dynamodb_message("UpdateItem", message);
+
+	return worded ? worded : message;
+}
+
 /* Adds the reasons of a transaction with typed items; returns their codes. */
 static char *
 add_reasons(JsonbParseState **state, Jsonb *reasons)
@@ -146,7 +164,7 @@ add_reasons(JsonbParseState **state, Jsonb *reasons)
 		kv_dynamodb_open(state);
 		kv_dynamodb_add_text(state, "Code", code);
 		if (value[1].given)
-			kv_dynamodb_add_text(state, "Message", text_to_cstring(value[1].string));
+			kv_dynamodb_add_text(state, "Message", reason_message(text_to_cstring(value[1].string)));
 		if (value[2].given)
 			kv_dynamodb_add_json(state, "Item", kv_item_to_typed(value[2].json));
 		pushJsonbValue(state, WJB_END_OBJECT, NULL);
@@ -199,9 +217,54 @@ try_exception(int code, const char *said, char **codes)
 	return exception;
 }
 
-/* Fills DETAIL, and the message where DynamoDB documents one. */
+/* Tells whether an error says that two transactions are in each other's way. */
+static bool
+is_conflict(int code)
+{
+	return code == ERRCODE_T_R_SERIALIZATION_FAILURE || code == ERRCODE_T_R_DEADLOCK_DETECTED ||
+		code == ERRCODE_LOCK_NOT_AVAILABLE || code == ERRCODE_KV_TRANSACTION_CONFLICT;
+}
+
+/* Returns reasons for a TransactGetItems that met a conflict: at which of its items is not known. */
+static char *
+conflict_reasons(Jsonb *request)
+{
+	JsonbValue	items;
+	StringInfoData reasons;
+	int			count = 1;
+
+	if (getKeyJsonValueFromContainer(&request->root, "TransactItems", strlen("TransactItems"), &items) &&
+		items.type == jbvBinary)
+		count = JsonContainerSize(items.val.binary.data);
+	initStringInfo(&reasons);
+	for (int i = 0; i < count; i++)
+		appendStringInfo(&reasons, "%s{\"Code\": \"TransactionConflict\", \"Message\": \"Transaction is ongoing for the item\"}",
+						 i > 0 ? ", " : "[");
+	appendStringInfoChar(&reasons, ']');
+	return reasons.data;
+}
+
+/* Puts DynamoDB's message in the place of ours, which begins the hint then. */
 static void
-translate_error(ErrorData *error)
+word_message(ErrorData *error, const char *operation)
+{
+	char	   *message = name_members(error->message);
+	char	   *worded = kv_dynamodb_message(operation, message);
+
+	error->hint = name_members(error->hint);
+	if (worded)
+	{
+		char	   *sentence = psprintf("%s.", message);
+
+		sentence[0] = pg_toupper((unsigned char) sentence[0]);
+		error->hint = error->hint ? psprintf("%s %s", sentence, error->hint) : sentence;
+	}
+	error->message = worded ? worded : message;
+}
+
+/* Fills DETAIL, and the message where DynamoDB has one. */
+static void
+translate_error(ErrorData *error, const char *operation, Jsonb *request)
 {
 	char	   *said = error->detail;
 	char	   *codes = NULL;
@@ -209,7 +272,9 @@ translate_error(ErrorData *error)
 	Jsonb	   *exception = NULL;
 
 	/* a conflict with reasons was one of a transaction, which is cancelled then */
-	if (code == ERRCODE_KV_TRANSACTION_CONFLICT && said && *said == '[')
+	if (is_conflict(code) && strcmp(operation, "TransactGetItems") == 0)
+		said = conflict_reasons(request);
+	if (is_conflict(code) && said && *said == '[')
 		code = ERRCODE_KV_TRANSACTION_CANCELED;
 	if (said && *said == (code == ERRCODE_KV_CONDITION_FAILED ? '{' : '[') &&
 		(code == ERRCODE_KV_CONDITION_FAILED || code == ERRCODE_KV_TRANSACTION_CANCELED))
@@ -227,10 +292,7 @@ translate_error(ErrorData *error)
 	if (said && *said)
 		error->hint = error->hint ? psprintf("%s %s", said, error->hint) : said;
 	if (code == ERRCODE_KV_VALIDATION)
-	{
-		error->message = name_members(error->message);
-		error->hint = name_members(error->hint);
-	}
+		word_message(error, operation);
 	error->detail = JsonbToCString(NULL, &exception->root, VARSIZE(exception));
 }
 
@@ -253,7 +315,7 @@ is_translated(const ErrorData *error)
 
 /* Raises the current error anew as DynamoDB's exception. */
 void
-kv_dynamodb_rethrow(MemoryContext caller)
+kv_dynamodb_rethrow(MemoryContext caller, const char *operation, Jsonb *request)
 {
 	ErrorData  *error;
 
@@ -263,7 +325,7 @@ kv_dynamodb_rethrow(MemoryContext caller)
 	error = CopyErrorData();
 	FlushErrorState();
 	if (!is_translated(error))
-		translate_error(error);
+		translate_error(error, operation, request);
 	error->domain = TRANSLATED;
 	ReThrowError(error);
 }

@@ -3,7 +3,7 @@
  *	  What came before expressions, as expressions: Expected, KeyConditions,
  *	  QueryFilter, ScanFilter, AttributesToGet and AttributeUpdates.
  *
- * Names become #l0, #l1, ..; values :l0, :l1, ..; a request has either these
+ * Names become #_0, #_1, ..; values :_0, :_1, ..; a request has either these
  * or expressions of its own.
  *
  * Source of the rules: DynamoDB Developer Guide, "Legacy DynamoDB conditional
@@ -101,7 +101,7 @@ kv_dynamodb_check_operator(const KvDynamoValue *conditional_operator, const KvDy
 static char *
 add_name(KvDynamoLegacy *legacy, const JsonbValue *name)
 {
-	char	   *placeholder = psprintf("#l%d", legacy->count++);
+	char	   *placeholder = psprintf("#_%d", legacy->count++);
 	JsonbValue	value = *name;
 
 	if (legacy->names == NULL)
@@ -115,7 +115,7 @@ add_name(KvDynamoLegacy *legacy, const JsonbValue *name)
 static char *
 add_value(KvDynamoLegacy *legacy, Jsonb *value)
 {
-	char	   *placeholder = psprintf(":l%d", legacy->count++);
+	char	   *placeholder = psprintf(":_%d", legacy->count++);
 
 	if (legacy->values == NULL)
 		kv_dynamodb_open(&legacy->values);

@@ -67,6 +67,17 @@ static const KvDynamoMember scan_members[SCAN_MEMBERS] = {
 	[SCAN_TOTAL_SEGMENTS] = {"TotalSegments", KV_DYNAMO_INTEGER}
 };
 
+/* Checks Limit, before expressions. */
+static void
+check_limit(const KvDynamoValue *value)
+{
+	if (value[READ_LIMIT].given && value[READ_LIMIT].integer < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("1 validation error detected: Value '%d' at 'limit' failed to satisfy constraint: "
+						"Member must have value greater than or equal to 1", value[READ_LIMIT].integer)));
+}
+
 /* Raises an error for a Select that does not go with the rest of the request. */
 pg_noreturn static void
 refuse_select(const char *why)
@@ -175,11 +186,6 @@ read_page(KvDynamoValue *value, KvReadRequest *read)
 	KvExpressions expressions = {.condition_kind = KV_EXPRESSION_SCAN_FILTER};
 	KvPage		page;
 
-	if (value[READ_LIMIT].given && value[READ_LIMIT].integer < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("1 validation error detected: Value '%d' at 'Limit' failed to satisfy constraint: "
-						"Member must have value greater than or equal to 1", value[READ_LIMIT].integer)));
 	read->consistent_read = value[READ_CONSISTENT].boolean;
 	read->page_size = value[READ_LIMIT].given ? &value[READ_LIMIT].integer : NULL;
 	read->exclusive_start_key = kv_dynamodb_plain(value[READ_START].json);
@@ -216,6 +222,7 @@ kv_dynamodb_query(Jsonb *request)
 	KvReadRequest read = {0};
 
 	kv_dynamodb_read(request, "Query", query_members, QUERY_MEMBERS, value);
+	check_limit(value);
 	check_select(value);
 	read_expressions(value, true, &read);
 	read.scan_forward = !value[QUERY_FORWARD].given || value[QUERY_FORWARD].boolean;
@@ -230,12 +237,14 @@ kv_dynamodb_scan(Jsonb *request)
 	KvReadRequest read = {0};
 
 	kv_dynamodb_read(request, "Scan", scan_members, SCAN_MEMBERS, value);
-	check_select(value);
-	read_expressions(value, false, &read);
-	read.scan_forward = true;
 	if (value[SCAN_SEGMENT].given)
 		read.segment = &value[SCAN_SEGMENT].integer;
 	if (value[SCAN_TOTAL_SEGMENTS].given)
 		read.total_segments = &value[SCAN_TOTAL_SEGMENTS].integer;
+	check_limit(value);
+	kv_operation_check_segment(&read);
+	check_select(value);
+	read_expressions(value, false, &read);
+	read.scan_forward = true;
 	return read_page(value, &read);
 }

@@ -9,6 +9,8 @@
  */
 #include "postgres.h"
 
+#include "lib/stringinfo.h"
+
 #include "base/errors.h"
 #include "expression/expression_tree.h"
 
@@ -249,22 +251,58 @@ compare_step(KvName name, int32 index, const KvPathNode *node)
 	return memcmp(name.data, node->name.data, name.length);
 }
 
-/* Raises the error for two paths that cannot stand in one expression. */
+/* Adds a step to the list that a message shows of a path. */
 static void
-path_collision(const KvBinding *binding, int path, const char *what)
+append_step(StringInfo list, KvName name, int32 index)
 {
-	const KvSource *source = &binding->tree->source;
+	if (list->len > 0)
+		appendStringInfoString(list, ", ");
+	if (index >= 0)
+		appendStringInfo(list, "[%d]", index);
+	else
+		appendBinaryStringInfo(list, name.data, name.length);
+}
 
+/*
+ * Raises the error for two paths that cannot stand in one expression.  The
+ * earlier one has the first steps of the later, shared in number, and goes on
+ * below the node.
+ */
+static void
+path_collision(const KvBinding *binding, int path, int shared, const KvPathNode *node, const char *what)
+{
+	const KvDocumentPath *later = &binding->tree->path[path];
+	StringInfoData list[2];
+
+	initStringInfo(&list[0]);
+	initStringInfo(&list[1]);
+	for (int i = 0; i < later->step_count; i++)
+	{
+		const KvPathStep *step = &later->step[i];
+		KvName		name = {NULL, 0};
+
+		if (step->index < 0)
+			name = kv_path_step_name(binding, step);
+		append_step(&list[1], name, step->index);
+		if (i < shared)
+			append_step(&list[0], name, step->index);
+	}
+	while (node->leaf < 0)
+	{
+		node = node->child;
+		append_step(&list[0], node->name, node->index);
+	}
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_VALIDATION),
-			 kv_expression_errmsg(source, binding->tree->path[path].span,
-								  "two document paths %s with each other", what),
+			 kv_expression_errmsg(&binding->tree->source, later->span,
+								  "two document paths %s with each other: [%s] and [%s]",
+								  what, list[0].data, list[1].data),
 			 errhint("Remove or rewrite one of these paths.")));
 }
 
 /* Finds the child for a step, a new one in its sorted place if there is none. */
 static KvPathNode *
-child_for_step(KvPathNode *node, const KvBinding *binding, int path, const KvPathStep *step)
+child_for_step(KvPathNode *node, const KvBinding *binding, const KvPathStep *step)
 {
 	KvName		name = {NULL, 0};
 	KvPathNode **link = &node->child;
@@ -272,8 +310,6 @@ child_for_step(KvPathNode *node, const KvBinding *binding, int path, const KvPat
 
 	if (step->index < 0)
 		name = kv_path_step_name(binding, step);
-	if (node->child && (node->child->index >= 0) != (step->index >= 0))
-		path_collision(binding, path, "conflict");
 	for (; *link != NULL; link = &(*link)->next)
 	{
 		int			order = compare_step(name, step->index, *link);
@@ -298,13 +334,15 @@ kv_path_node_add(KvPathNode *root, const KvBinding *binding, int path, int leaf)
 
 	for (int i = 0; i < steps->step_count; i++)
 	{
-		node = child_for_step(node, binding, path, &steps->step[i]);
+		if (node->child && (node->child->index >= 0) != (steps->step[i].index >= 0))
+			path_collision(binding, path, i, node, "conflict");
+		node = child_for_step(node, binding, &steps->step[i]);
 		if (i == 0)
 			node->key = binding->path_key[path];
 		if (node->leaf >= 0)
-			path_collision(binding, path, "overlap");
+			path_collision(binding, path, i + 1, node, "overlap");
 	}
 	if (node->child != NULL)
-		path_collision(binding, path, "overlap");
+		path_collision(binding, path, steps->step_count, node, "overlap");
 	node->leaf = leaf;
 }

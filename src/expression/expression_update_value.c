@@ -30,7 +30,7 @@ wrong_type(const Evaluation *evaluation, KvSpan span, const char *what, KvValueT
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_VALIDATION),
 			 kv_expression_errmsg(&evaluation->binding->tree->source, span,
-								  "incorrect operand type for %s: %s", what, kv_value_type_name(type))));
+								  "incorrect data type for %s in the item: %s", what, kv_value_type_name(type))));
 }
 
 /* Evaluates an operand that must be a number. */

@@ -19,6 +19,9 @@
 #include "base/errors.h"
 #include "item/item_internal.h"
 
+/* What messages call an attribute that is part of a table's key. */
+#define KEY_ATTRIBUTE "key attribute"
+
 /* Returns what a message calls the key at a position. */
 static const char *
 position_name(int position)
@@ -26,21 +29,21 @@ position_name(int position)
 	return position == 0 ? "partition key" : "sort key";
 }
 
-/* Raises an error if the length of a string or binary key is not allowed. */
+/* Raises an error if the length of a string or binary key is not allowed; what is what the attribute is. */
 static void
-check_length(const KvKeyAttribute *attribute, int position, Size length)
+check_length(const char *what, const KvKeyAttribute *attribute, int position, Size length)
 {
 	Size		limit = position == 0 ? KV_MAX_PARTITION_KEY_SIZE : KV_MAX_SORT_KEY_SIZE;
 
 	if (length == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("key attribute \"%s\" is empty", attribute->name),
+				 errmsg("%s \"%s\" is empty", what, attribute->name),
 				 errdetail("A %s must not be empty.", position_name(position))));
 	if (length > limit)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("key attribute \"%s\" is too long: %zu bytes", attribute->name, length),
+				 errmsg("%s \"%s\" is too long: %zu bytes", what, attribute->name, length),
 				 errdetail("A %s has at most %zu bytes.", position_name(position), limit)));
 }
 
@@ -64,21 +67,21 @@ kv_key_check(const KvKeyAttribute *attribute, int position, Datum value)
 		(void) kv_number_normalize_at(DatumGetNumeric(value), &path);
 	}
 	else
-		check_length(attribute, position, toast_raw_datum_size(value) - VARHDRSZ);
+		check_length(KEY_ATTRIBUTE, attribute, position, toast_raw_datum_size(value) - VARHDRSZ);
 }
 
 /* Raises the error for a key value of the wrong type. */
 static void
-report_type(const KvKeyAttribute *attribute, const JsonbValue *value)
+report_type(const char *what, const KvKeyAttribute *attribute, const JsonbValue *value)
 {
 	if (value->type == jbvNull)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("key attribute \"%s\" is null", attribute->name),
+				 errmsg("%s \"%s\" is null", what, attribute->name),
 				 errdetail("Its type must be %c.", (char) attribute->type)));
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_VALIDATION),
-			 errmsg("key attribute \"%s\" has the wrong type: expected %c, given %s",
+			 errmsg("%s \"%s\" has the wrong type: expected %c, given %s", what,
 					attribute->name, (char) attribute->type, kv_value_type_name(kv_value_type(value))),
 			 kv_value_type(value) == KV_TYPE_MAP ?
 			 errhint("Items and keys are plain JSON; kv.from_dynamodb_json converts DynamoDB's typed JSON.") : 0));
@@ -86,7 +89,7 @@ report_type(const KvKeyAttribute *attribute, const JsonbValue *value)
 
 /* Returns the bytes of a binary key value, which is a marker. */
 static Datum
-binary_from_value(const KvKeyAttribute *attribute, const JsonbValue *value)
+binary_from_value(const char *what, const KvKeyAttribute *attribute, const JsonbValue *value)
 {
 	JsonbValue	inside;
 	int			byte_count;
@@ -97,14 +100,14 @@ binary_from_value(const KvKeyAttribute *attribute, const JsonbValue *value)
 		kv_base64_check(inside.val.string.val, inside.val.string.len, &byte_count) == KV_BASE64_INVALID)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("malformed binary value in key attribute \"%s\"", attribute->name),
+				 errmsg("malformed binary value in %s \"%s\"", what, attribute->name),
 				 errdetail("The value of \"$B\" must be a string in base64, padded with \"=\".")));
 	return PointerGetDatum(kv_binary_bytes(value));
 }
 
 /* Takes one key value from a JSON value. */
-Datum
-kv_key_from_value(const KvKeyAttribute *attribute, int position, const JsonbValue *value)
+static Datum
+from_value(const char *what, const KvKeyAttribute *attribute, int position, const JsonbValue *value)
 {
 	Datum		key;
 
@@ -112,8 +115,8 @@ kv_key_from_value(const KvKeyAttribute *attribute, int position, const JsonbValu
 	{
 		case KV_KEY_STRING:
 			if (value->type != jbvString)
-				report_type(attribute, value);
-			check_length(attribute, position, value->val.string.len);
+				report_type(what, attribute, value);
+			check_length(what, attribute, position, value->val.string.len);
 			return PointerGetDatum(cstring_to_text_with_len(value->val.string.val, value->val.string.len));
 
 		case KV_KEY_NUMBER:
@@ -122,7 +125,7 @@ kv_key_from_value(const KvKeyAttribute *attribute, int position, const JsonbValu
 				Numeric		number;
 
 				if (value->type != jbvNumeric)
-					report_type(attribute, value);
+					report_type(what, attribute, value);
 				number = kv_number_normalize_at(value->val.numeric, &path);
 				/* Not a pointer into the JSON that it came from. */
 				if (number == value->val.numeric)
@@ -132,13 +135,20 @@ kv_key_from_value(const KvKeyAttribute *attribute, int position, const JsonbValu
 
 		case KV_KEY_BINARY:
 			if (kv_value_type(value) != KV_TYPE_BINARY)
-				report_type(attribute, value);
-			key = binary_from_value(attribute, value);
-			check_length(attribute, position, VARSIZE(DatumGetPointer(key)) - VARHDRSZ);
+				report_type(what, attribute, value);
+			key = binary_from_value(what, attribute, value);
+			check_length(what, attribute, position, VARSIZE(DatumGetPointer(key)) - VARHDRSZ);
 			return key;
 	}
 	elog(ERROR, "unexpected key type: %d", (int) attribute->type);
 	return (Datum) 0;
+}
+
+/* Takes one key value of a table, or of what is asked of an index. */
+Datum
+kv_key_from_value(const KvKeyAttribute *attribute, int position, const JsonbValue *value)
+{
+	return from_value(KEY_ATTRIBUTE, attribute, position, value);
 }
 
 /* Tells whether a value can be one of a key, that is whether kv_key_from_value would take it. */
@@ -183,7 +193,7 @@ kv_key_from_rest(const KvKeyAttribute *attribute, int position, const Jsonb *res
 
 	if (!find_in_rest(attribute, rest, &value))
 		return false;
-	*key = kv_key_from_value(attribute, position, &value);
+	*key = from_value("index key attribute", attribute, position, &value);
 	return true;
 }
 
@@ -208,7 +218,7 @@ kv_key_from_text(const KvKeyAttribute *attribute, int position, text *value)
 	value = (text *) PG_DETOAST_DATUM_PACKED(PointerGetDatum(value));
 	if (attribute->type == KV_KEY_STRING)
 	{
-		check_length(attribute, position, VARSIZE_ANY_EXHDR(value));
+		check_length(KEY_ATTRIBUTE, attribute, position, VARSIZE_ANY_EXHDR(value));
 		return PointerGetDatum(value);
 	}
 	if (attribute->type == KV_KEY_NUMBER)
@@ -229,8 +239,8 @@ kv_key_from_text(const KvKeyAttribute *attribute, int position, text *value)
 		marker.type = jbvObject;
 		marker.val.object.nPairs = 1;
 		marker.val.object.pairs = &pair;
-		key = binary_from_value(attribute, &marker);
-		check_length(attribute, position, VARSIZE(DatumGetPointer(key)) - VARHDRSZ);
+		key = binary_from_value(KEY_ATTRIBUTE, attribute, &marker);
+		check_length(KEY_ATTRIBUTE, attribute, position, VARSIZE(DatumGetPointer(key)) - VARHDRSZ);
 		return key;
 	}
 }

@@ -34,10 +34,11 @@ push_string(JsonbParseState **state, JsonbIteratorToken token, const char *text,
 
 /* Raises the error for a value that does not have the typed form. */
 static void
-report_untyped(const KvPath *path)
+report_untyped(const KvPath *path, bool has_many)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_VALIDATION),
+			 has_many ? errmsg("attribute \"%s\" has more than one type in typed JSON", kv_path_text(path)) :
 			 errmsg("attribute \"%s\" is not in typed JSON", kv_path_text(path)),
 			 errdetail("A typed value is an object with exactly one of S, N, B, SS, NS, BS, M, L, NULL, BOOL."),
 			 errhint("Write a string as {\"S\": \"text\"} and a number as {\"N\": \"1\"}.")));
@@ -227,11 +228,11 @@ from_typed_value(JsonbParseState **state, JsonbIteratorToken token,
 	KvValueType type;
 
 	if (!is_container(typed, JB_FOBJECT))
-		report_untyped(path);
+		report_untyped(path, false);
 	kv_walk_start(&walk, typed->val.binary.data);
 	if (walk.count != 1 || !kv_walk_next(&walk, &name, &name_length, &content) ||
 		!find_type(name, name_length, &type))
-		report_untyped(path);
+		report_untyped(path, walk.count > 1);
 
 	switch (type)
 	{

@@ -117,6 +117,9 @@ typedef struct KvPage
  */
 extern void kv_operation_page(const KvReadRequest *request, KvPage *page);
 
+/* Raises an error unless segment and total_segments are both absent or in range; reads do it themselves. */
+extern void kv_operation_check_segment(const KvReadRequest *request);
+
 /* --- operation_put.c, operation_update.c, operation_delete.c: writes of one item --- */
 
 /*

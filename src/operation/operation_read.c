@@ -147,8 +147,8 @@ check_count(const char *name, const int32 *count)
 }
 
 /* Raises an error unless segment and total_segments are both absent or in range. */
-static void
-check_segment(const KvReadRequest *request)
+void
+kv_operation_check_segment(const KvReadRequest *request)
 {
 	if (request->segment == NULL && request->total_segments == NULL)
 		return;
@@ -167,11 +167,16 @@ check_segment(const KvReadRequest *request)
 				 errmsg("total_segments must be between 1 and %d, not %d",
 						KV_MAX_TOTAL_SEGMENTS, *request->total_segments)));
 
-	if (*request->segment < 0 || *request->segment >= *request->total_segments)
+	if (*request->segment < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("segment must be between 0 and %d, not %d",
-						*request->total_segments - 1, *request->segment),
+				 errmsg("segment must be at least 0, not %d", *request->segment)));
+
+	if (*request->segment >= *request->total_segments)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("segment %d is not less than total_segments %d",
+						*request->segment, *request->total_segments),
 				 errdetail("Segments count from 0 to total_segments - 1.")));
 }
 
@@ -233,7 +238,7 @@ check_request(const KvReadRequest *request)
 {
 	check_count("max_items", request->max_items);
 	check_count("page_size", request->page_size);
-	check_segment(request);
+	kv_operation_check_segment(request);
 }
 
 /* Starts a query or scan. */

@@ -388,26 +388,30 @@ run(KvTransaction *transaction, Jsonb *request, text *token)
 /*
  * Raises KV003 instead of the current error if that says that the transaction
  * and another one stand in each other's way, with the reasons (API reference,
- * CancellationReason, TransactionConflict).  The error ends the transaction
- * or subtransaction all the same, so nothing has to be undone here.
+ * CancellationReason, TransactionConflict).  A serialization failure stays one,
+ * since the whole transaction must be run again, but for a caller that wants
+ * reasons has them.  The error ends the transaction or subtransaction all the
+ * same, so nothing has to be undone here.
  */
 static void
 raise_conflict(const KvTransaction *transaction, MemoryContext caller)
 {
 	int			code = geterrcode();
+	bool		stays = code == ERRCODE_T_R_SERIALIZATION_FAILURE && transaction->tables.caller != NULL;
 	ErrorData  *error;
 
-	if (code != ERRCODE_T_R_DEADLOCK_DETECTED && code != ERRCODE_LOCK_NOT_AVAILABLE)
+	if (code != ERRCODE_T_R_DEADLOCK_DETECTED && code != ERRCODE_LOCK_NOT_AVAILABLE && !stays)
 		return;
 	MemoryContextSwitchTo(caller);
 	error = CopyErrorData();
 	FlushErrorState();
 	ereport(ERROR,
-			(errcode(ERRCODE_KV_TRANSACTION_CONFLICT),
+			(errcode(stays ? code : ERRCODE_KV_TRANSACTION_CONFLICT),
+			 stays ? errmsg_internal("%s", error->message) :
 			 errmsg("transaction conflicts with another one: %s", error->message),
 			 errdetail_internal("%s", make_reasons(transaction, Max(transaction->current, 0))),
 			 error->detail ? errdetail_log("%s", error->detail_log ? error->detail_log : error->detail) : 0,
-			 errhint("Nothing was written; try again."),
+			 stays ? (error->hint ? errhint("%s", error->hint) : 0) : errhint("Nothing was written; try again."),
 			 error->context ? errcontext("%s", error->context) : 0));
 }
 
