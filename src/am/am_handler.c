@@ -10,7 +10,8 @@
  * rd_tableam set to heap's for the call.  A relcache rebuild during the call
  * (a sinval reset is enough) puts our routine back, so a relcache callback
  * sets it again: invalidation callbacks run after the entry was rebuilt and
- * before anybody reads it.
+ * before anybody reads it.  Errors about a value that cannot be a key name the
+ * item: who creates a local index has no other way to find it.
  */
 #include "postgres.h"
 
@@ -20,11 +21,23 @@
 #include "fmgr.h"
 #include "nodes/execnodes.h"
 #include "utils/inval.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "am/am.h"
 #include "am/am_internal.h"
+#include "base/errors.h"
+
+/* The row that an index build is at, to be named in errors about its values. */
+typedef struct BuiltRow
+{
+	Relation	table;
+	TableScanDesc scan;			/* NULL: heap's own */
+	AttrNumber	key[2];			/* the table's key columns */
+	FmgrInfo	output[2];
+	ErrorContextCallback callback;
+} BuiltRow;
 
 /* One relation that reads as heap at present; the list nests as calls do. */
 typedef struct HeapMask
@@ -75,6 +88,66 @@ unmask_heap(HeapMask *mask)
 	mask->relation->rd_tableam = &key_value_methods;
 }
 
+/* Says of an error about a value which item has it. */
+static void
+name_built_row(void *argument)
+{
+	BuiltRow   *row = argument;
+	TupleDesc	columns = RelationGetDescr(row->table);
+	HeapTuple	tuple = &((HeapScanDesc) row->scan)->rs_ctup;
+	char	   *text[2];
+
+	if (geterrcode() != ERRCODE_KV_VALIDATION || tuple->t_data == NULL)
+		return;
+	for (int i = 0; i < 2; i++)
+	{
+		bool		is_null;
+		Datum		value = heap_getattr(tuple, row->key[i], columns, &is_null);
+
+		text[i] = is_null ? "null" : OutputFunctionCall(&row->output[i], value);
+	}
+	errcontext("item with key (%s, %s)=(%s, %s) of \"%s\"",
+			   NameStr(TupleDescAttr(columns, row->key[0] - 1)->attname),
+			   NameStr(TupleDescAttr(columns, row->key[1] - 1)->attname),
+			   text[0], text[1], RelationGetRelationName(row->table));
+}
+
+/*
+ * Has errors that computing an index's entries raises name the item.
+ *
+ * The scan has to be known for that: where heap would begin it, it is begun
+ * here the same way.  That of a concurrent build has a snapshot of heap's own
+ * keeping, and is left to it; so is a range of blocks.
+ */
+static void
+name_built_rows(BuiltRow *row, Relation table, const IndexInfo *index_info, bool allow_sync)
+{
+	const KvAmState *state;
+
+	if (index_info->ii_Expressions == NIL || (row->scan == NULL && (index_info->ii_Concurrent || !allow_sync)))
+		return;
+	state = kv_am_state(table);
+	if (!state->has_sort_key)
+		return;
+	row->key[0] = state->partition_key;
+	row->key[1] = state->sort_key;
+	for (int i = 0; i < 2; i++)
+	{
+		Oid			function;
+		bool		is_varlena;
+
+		getTypeOutputInfo(TupleDescAttr(RelationGetDescr(table), row->key[i] - 1)->atttypid, &function, &is_varlena);
+		fmgr_info(function, &row->output[i]);
+	}
+	if (row->scan == NULL)
+		row->scan = table_beginscan_strat(table, SnapshotAny, 0, NULL, true, true);
+	row->table = table;
+	row->callback.callback = name_built_row;
+	row->callback.arg = row;
+	row->callback.previous = error_context_stack;
+	error_context_stack = &row->callback;
+}
+
 /* Scans the relation for an index build, as heap does. */
 static double
 key_value_index_build_range_scan(Relation table, Relation index, IndexInfo *index_info,
@@ -84,21 +157,25 @@ key_value_index_build_range_scan(Relation table, Relation index, IndexInfo *inde
 								 TableScanDesc scan)
 {
 	HeapMask	mask;
+	BuiltRow	row = {.scan = scan};
+	ErrorContextCallback *outer = error_context_stack;
 	volatile double tuples = 0;
 
+	name_built_rows(&row, table, index_info, allow_sync);
 	mask_as_heap(table, &mask);
 	PG_TRY();
 	{
 		tuples = GetHeapamTableAmRoutine()->index_build_range_scan(table, index, index_info,
 																   allow_sync, anyvisible, progress,
 																   start_block, block_count,
-																   callback, callback_state, scan);
+																   callback, callback_state, row.scan);
 	}
 	PG_FINALLY();
 	{
 		unmask_heap(&mask);
 	}
 	PG_END_TRY();
+	error_context_stack = outer;
 	return tuples;
 }
 
