@@ -223,6 +223,34 @@ SET client_min_messages = warning;
 SELECT kv.apply_changes() IS NOT NULL AS applied;
 SELECT kv.query('index_security', 'a = :a', '{":a": "trap 4"}', index => 'is_a');
 
+-- what is on one index does not write to another one, with a right to or not, nor empties it unseen
+SET ROLE regress_is_stranger;
+SELECT kv.create_table('index_security_theirs', 'pk', partitions => 1);
+SELECT kv.create_global_index('index_security_theirs', 'is_theirs', 'a');
+SELECT kv.put_item('index_security_theirs', '{"pk": "P", "a": "x"}');
+GRANT SELECT, INSERT, TRUNCATE ON is_theirs TO regress_is_owner;
+RESET ROLE;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SET ROLE regress_is_owner;
+CREATE OR REPLACE FUNCTION is_trap() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.is_theirs VALUES ('planted', 'P'); RETURN NEW; END $$;
+CREATE TRIGGER trap AFTER INSERT ON is_a FOR EACH ROW EXECUTE FUNCTION is_trap();
+SELECT kv.put_item('index_security', '{"pk": "trap", "sk": "S", "a": "trap 5"}');
+RESET ROLE;
+SET client_min_messages = error;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT last_error FROM kv.indexes WHERE index_name = 'is_a';
+SELECT kv.scan('index_security_theirs', index => 'is_theirs');
+SET ROLE regress_is_owner;
+CREATE OR REPLACE FUNCTION is_trap() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN TRUNCATE public.is_theirs; RETURN NEW; END $$;
+RESET ROLE;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SET client_min_messages = warning;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT kv.query('index_security', 'a = :a', '{":a": "trap 5"}', index => 'is_a');
+SELECT kv.scan('index_security_theirs', index => 'is_theirs');
+DROP TRIGGER trap ON is_a;
+SELECT kv.drop_table('index_security_theirs');
+
 -- a table of somebody else's that calls itself an index gets nothing
 GRANT SELECT, TRIGGER ON index_security TO regress_is_stranger;
 SET ROLE regress_is_stranger;

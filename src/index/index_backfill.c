@@ -143,16 +143,18 @@ lock_base(Oid relid, bool wait)
 
 /* Empties a leaf of an index; what that does is no reason for doubt. */
 static void
-empty_leaf(Relation leaf)
+empty_leaf(Oid index, Relation leaf)
 {
-	kv_table_index_write_depth++;
+	Oid			written_index = kv_table_written_index;
+
+	kv_table_written_index = index;
 	PG_TRY();
 	{
 		kv_log_truncate_table(leaf);
 	}
 	PG_FINALLY();
 	{
-		kv_table_index_write_depth--;
+		kv_table_written_index = written_index;
 	}
 	PG_END_TRY();
 }
@@ -173,7 +175,7 @@ empty_index(const KvTable *index, bool wait)
 		if (RelationGetNumberOfBlocks(leaf) > 0)
 		{
 			CheckTableNotInUse(leaf, "fill");
-			empty_leaf(leaf);
+			empty_leaf(index->relid, leaf);
 		}
 		table_close(leaf, NoLock);
 	}

@@ -40,6 +40,9 @@
 /* A base table of more pages than these is not looked through for items before it counts as not empty. */
 #define MAX_LOOK_PAGES 100
 
+/* What is done to tables and triggers here puts nothing in doubt. */
+bool		kv_index_is_creating = false;
+
 /* Raises an error if a name is taken by a relation of the schema. */
 static void
 check_name_is_free(const char *name, Oid schema)
@@ -557,6 +560,7 @@ kv_index_create_global(const KvCreateIndex *request)
 {
 	KvNewIndex	new;
 	Oid			relid = InvalidOid;
+	bool		was_creating = kv_index_is_creating;
 
 	kv_create_begin(&new, request, "kv.create_global_index()");
 	check_persistence(new.base);
@@ -564,8 +568,7 @@ kv_index_create_global(const KvCreateIndex *request)
 	read_global_key(&new, request);
 	read_projected(&new, request);
 
-	/* what is done to triggers here puts nothing in doubt */
-	kv_table_index_write_depth++;
+	kv_index_is_creating = true;
 	PG_TRY();
 	{
 		SPI_connect();
@@ -578,7 +581,7 @@ kv_index_create_global(const KvCreateIndex *request)
 	}
 	PG_FINALLY();
 	{
-		kv_table_index_write_depth--;
+		kv_index_is_creating = was_creating;
 	}
 	PG_END_TRY();
 

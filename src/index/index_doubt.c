@@ -104,7 +104,7 @@ kv_index_note_made(Oid index)
 static void
 note_truncation(Relation relation)
 {
-	if (kv_table_index_write_depth == 0)
+	if (!kv_index_is_written(RelationGetRelid(relation)))
 		kv_index_note_doubt(RelationGetRelid(relation));
 }
 
@@ -217,7 +217,7 @@ truncate_index(const KvTable *index)
 	}
 	PG_CATCH();
 	{
-		kv_table_index_write_depth--;
+		kv_table_written_index = saved.written_index;
 		PG_RE_THROW();
 	}
 	PG_END_TRY();

@@ -157,15 +157,15 @@ see_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_
 		next_object_access(access, class_id, object_id, sub_id, argument);
 	if (access == OAT_TRUNCATE && class_id == RelationRelationId)
 	{
-		if (kv_table_index_write_depth == 0 && kv_table_lookup(object_id) != NULL)
+		if (!kv_index_is_written(object_id) && kv_table_lookup(object_id) != NULL)
 			kv_index_note_doubt(object_id);
 	}
 	else if (access == OAT_POST_ALTER && class_id == RelationRelationId && sub_id == 0)
 		follow_owner(object_id);
 	else if ((access == OAT_POST_ALTER || access == OAT_DROP) && class_id == TriggerRelationId &&
-			 kv_table_index_write_depth == 0)
+			 !kv_index_is_creating)
 		follow_trigger(object_id, access == OAT_DROP);
-	else if (access == OAT_POST_ALTER && class_id == InheritsRelationId && kv_table_index_write_depth == 0)
+	else if (access == OAT_POST_ALTER && class_id == InheritsRelationId && !kv_index_is_creating)
 		follow_partition(argument);
 }
 

@@ -252,15 +252,19 @@ typedef struct KvOwnerSwitch
 	Oid			user;
 	int			context;
 	int			nest_level;
+	Oid			written_index;
 } KvOwnerSwitch;
 
 /*
- * Acts as the owner of a relation, in a security-restricted operation with a
- * safe search path, and as who may write to indexes.  An error undoes it when
- * its subtransaction ends, but for kv_table_index_write_depth.
+ * Acts as the owner of an index, in a security-restricted operation with a
+ * safe search path, and as who may write to it.  An error undoes it when
+ * its subtransaction ends, but for kv_table_written_index.
  */
-extern void kv_index_become_owner(Oid relid, KvOwnerSwitch *saved);
+extern void kv_index_become_owner(Oid index, KvOwnerSwitch *saved);
 extern void kv_index_become_again(const KvOwnerSwitch *saved);
+
+/* Tells whether a relation is the table of the index that is being written to, or a leaf of it. */
+extern bool kv_index_is_written(Oid relid);
 
 /* One thing to do in an index. */
 typedef struct KvIndexWrite
@@ -289,6 +293,11 @@ extern bool kv_index_lock_soon(Oid relid, LOCKMODE lockmode);
 
 /* Locks a table or index to apply changes to it; false if somebody has it locked, and not just for a moment. */
 extern bool kv_index_lock_to_apply(Oid relid, LOCKMODE lockmode);
+
+/* --- index_create.c --- */
+
+/* Set while kv.create_global_index makes tables and triggers, which puts nothing in doubt. */
+extern bool kv_index_is_creating;
 
 /* --- index_hooks.c --- */
 

@@ -166,7 +166,7 @@ run_in_subtransaction(const Patience *patience, Work work, void *argument, bool 
 {
 	MemoryContext caller = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
-	int			depth = kv_table_index_write_depth;
+	Oid			written_index = kv_table_written_index;
 	TimestampTz start = GetCurrentTimestamp();
 	char	   *volatile message = NULL;
 
@@ -197,7 +197,7 @@ run_in_subtransaction(const Patience *patience, Work work, void *argument, bool 
 			disable_timeout(STATEMENT_TIMEOUT, false);
 		}
 		FlushErrorState();
-		kv_table_index_write_depth = depth;
+		kv_table_written_index = written_index;
 		RollbackAndReleaseCurrentSubTransaction();
 		CurrentResourceOwner = owner;
 		MemoryContextSwitchTo(caller);

@@ -315,7 +315,7 @@ wake_after_commit(XactEvent event, void *argument)
 		case XACT_EVENT_PREPARE:
 			wake_at_commit = false;
 			kv_index_end_pace();
-			kv_table_index_write_depth = 0;
+			kv_table_written_index = InvalidOid;
 			break;
 		default:
 			break;

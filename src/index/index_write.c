@@ -11,6 +11,7 @@
 #include "access/htup_details.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
+#include "catalog/partition.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -37,25 +38,36 @@ owner_of(Oid relid)
 	return owner;
 }
 
-/* Acts as the owner of a relation from now on. */
+/* Acts as the owner of an index from now on. */
 void
-kv_index_become_owner(Oid relid, KvOwnerSwitch *saved)
+kv_index_become_owner(Oid index, KvOwnerSwitch *saved)
 {
 	GetUserIdAndSecContext(&saved->user, &saved->context);
-	SetUserIdAndSecContext(owner_of(relid), saved->context | SECURITY_RESTRICTED_OPERATION);
+	SetUserIdAndSecContext(owner_of(index), saved->context | SECURITY_RESTRICTED_OPERATION);
 	saved->nest_level = NewGUCNestLevel();
 	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
-	kv_table_index_write_depth++;
+	saved->written_index = kv_table_written_index;
+	kv_table_written_index = index;
 }
 
 /* Acts as before again. */
 void
 kv_index_become_again(const KvOwnerSwitch *saved)
 {
-	kv_table_index_write_depth--;
+	kv_table_written_index = saved->written_index;
 	AtEOXact_GUC(false, saved->nest_level);
 	SetUserIdAndSecContext(saved->user, saved->context);
+}
+
+/* Tells whether a relation is the table of the index that is being written to, or a leaf of it. */
+bool
+kv_index_is_written(Oid relid)
+{
+	if (!OidIsValid(kv_table_written_index))
+		return false;
+	return relid == kv_table_written_index ||
+		(get_rel_relispartition(relid) && get_partition_parent(relid, true) == kv_table_written_index);
 }
 
 /* Tells whether two rests are the same as they are stored. */

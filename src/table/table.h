@@ -161,10 +161,10 @@ extern void kv_table_check_ready(const KvTable *index);
 extern void kv_table_check_base_rights(const KvTable *index, Oid role);
 
 /*
- * While depth is above 0 the guard of index tables lets writes pass.  It is
- * the index room's to count, and to set back when a transaction ends.
+ * The index whose table the guard lets writes pass to; InvalidOid: none.  It is
+ * the index room's to set, and to set back when a transaction ends.
  */
-extern int	kv_table_index_write_depth;
+extern Oid	kv_table_written_index;
 
 /* Tells whether a trigger's function is the one that captures changes. */
 extern bool kv_table_is_capture(Oid function);

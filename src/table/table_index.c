@@ -59,7 +59,7 @@
 
 PG_FUNCTION_INFO_V1(kv_table_index_trigger);
 
-int			kv_table_index_write_depth = 0;
+Oid			kv_table_written_index = InvalidOid;
 
 /* Tells whether a function is the one of that name in schema kv. */
 static bool
@@ -595,6 +595,18 @@ refuse_write(Relation relation)
 			 errhint("Write to table \"%s\"; its indexes follow.", get_rel_name(table->index->base_relid)) : 0));
 }
 
+/* Tells whether the index is being kept by this session; what a trigger on another one does meanwhile is not that. */
+static bool
+is_being_kept(Relation relation)
+{
+	const KvTable *table;
+
+	if (!OidIsValid(kv_table_written_index))
+		return false;
+	table = kv_table_lookup(RelationGetRelid(relation));
+	return table != NULL && table->index != NULL && table->index->relid == kv_table_written_index;
+}
+
 /*
  * The trigger function of index tables: the guard.
  *
@@ -614,7 +626,7 @@ kv_table_index_trigger(PG_FUNCTION_ARGS)
 				 errmsg("kv.global_index() is a trigger function")));
 	if (!TRIGGER_FIRED_BEFORE(data->tg_event) || !TRIGGER_FIRED_FOR_ROW(data->tg_event))
 		return PointerGetDatum(NULL);
-	if (kv_table_index_write_depth > 0)
+	if (is_being_kept(data->tg_relation))
 		return PointerGetDatum(TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newtuple : data->tg_trigtuple);
 	if (is_copied())
 		return PointerGetDatum(NULL);
