@@ -244,6 +244,28 @@ SELECT kv.apply_changes() IS NOT NULL AS applied;
 SELECT index_name, state, detail FROM kv.indexes WHERE table_name = 'index_ddl_form'::regclass ORDER BY 1;
 DROP TABLE index_ddl_form;
 
+-- a partition of an index is detached and attached again, in one transaction, in two and concurrently, and the index is filled anew
+SELECT kv.create_table('index_ddl_leaf', 'pk', partitions => 1);
+SELECT kv.create_global_index('index_ddl_leaf', 'id_l', 'a');
+SELECT kv.put_item('index_ddl_leaf', '{"pk": "P1", "a": "x"}');
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+ALTER TABLE id_l DETACH PARTITION id_l_p0;
+SELECT count(*) FROM pg_trigger WHERE tgrelid = 'id_l_p0'::regclass;
+ALTER TABLE id_l ATTACH PARTITION id_l_p0 FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+ALTER TABLE id_l DETACH PARTITION id_l_p0 CONCURRENTLY;
+SELECT count(*) FROM pg_trigger WHERE tgrelid = 'id_l_p0'::regclass;
+INSERT INTO id_l_p0 VALUES ('planted', 'P1');
+BEGIN;
+ALTER TABLE id_l ATTACH PARTITION id_l_p0 FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+ALTER TABLE id_l DETACH PARTITION id_l_p0;
+ALTER TABLE id_l ATTACH PARTITION id_l_p0 FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+COMMIT;
+SELECT tgname FROM pg_trigger WHERE tgrelid = 'id_l_p0'::regclass ORDER BY 1;
+SELECT kv.put_item('index_ddl_leaf', '{"pk": "P2", "a": "y"}');
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT kv.scan('index_ddl_leaf', index => 'id_l');
+DROP TABLE index_ddl_leaf;
+
 -- indexes go with the table
 DROP TABLE index_ddl;
 SELECT relname FROM pg_class WHERE relname LIKE 'id\_b%';

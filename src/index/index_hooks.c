@@ -6,8 +6,7 @@
  * more has another fingerprint (table_index.c), and dependencies drop it.
  * Here are TRUNCATE of any relation by SQL, the change of a base table's owner,
  * which its indexes follow, the capture trigger enabled, disabled and dropped,
- * partitions that come and go,
- * and COMMIT PREPARED, which wakes the worker.
+ * partitions that come and go, and COMMIT PREPARED, which wakes the worker.
  */
 #include "postgres.h"
 
@@ -15,7 +14,9 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "catalog/dependency.h"
 #include "catalog/indexing.h"
+#include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
 #include "catalog/partition.h"
 #include "catalog/pg_class.h"
@@ -169,7 +170,72 @@ see_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_
 		follow_partition(argument);
 }
 
-/* Runs a utility command, and wakes the worker behind COMMIT PREPARED. */
+/* Returns the name of the partition that a command detaches, a copy; NULL if it detaches none. */
+static RangeVar *
+find_detached(Node *command)
+{
+	ListCell   *cell;
+
+	if (!IsA(command, AlterTableStmt))
+		return NULL;
+	foreach(cell, ((AlterTableStmt *) command)->cmds)
+	{
+		const AlterTableCmd *step = lfirst_node(AlterTableCmd, cell);
+
+		if (step->subtype == AT_DetachPartition || step->subtype == AT_DetachPartitionFinalize)
+			return copyObject(castNode(PartitionCmd, step->def)->name);
+	}
+	return NULL;
+}
+
+/* Returns the trigger of a relation that it has from an index, as a leaf of it; InvalidOid if there is none. */
+static Oid
+find_inherited_definition(Oid relid)
+{
+	Relation	triggers = table_open(TriggerRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	Oid			found = InvalidOid;
+
+	ScanKeyInit(&key, Anum_pg_trigger_tgrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+	scan = systable_beginscan(triggers, TriggerRelidNameIndexId, true, NULL, 1, &key);
+	while (!OidIsValid(found) && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(tuple);
+
+		if (OidIsValid(form->tgparentid) && OidIsValid(form->tgconstrrelid) && kv_table_is_definition(form->tgfoid))
+			found = form->oid;
+	}
+	systable_endscan(scan);
+	table_close(triggers, AccessShareLock);
+	return found;
+}
+
+/*
+ * Takes the trigger that defines an index off a leaf that was detached from it.
+ *
+ * Core takes off what it gave the leaf when it was attached, but for triggers
+ * that have two tables, since it knows of foreign keys' only; with it the leaf
+ * could not be attached again.
+ */
+static void
+drop_inherited_definition(const RangeVar *detached)
+{
+	Oid			relid = RangeVarGetRelid(detached, NoLock, true);
+	ObjectAddress trigger = {TriggerRelationId};
+
+	if (!OidIsValid(relid) || get_rel_relispartition(relid) ||
+		!OidIsValid(trigger.objectId = find_inherited_definition(relid)))
+		return;
+	deleteDependencyRecordsForClass(TriggerRelationId, trigger.objectId, TriggerRelationId, DEPENDENCY_PARTITION_PRI);
+	deleteDependencyRecordsForClass(TriggerRelationId, trigger.objectId, RelationRelationId, DEPENDENCY_PARTITION_SEC);
+	CommandCounterIncrement();
+	performDeletion(&trigger, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
+	CommandCounterIncrement();
+}
+
+/* Runs a utility command, and does what comes behind DETACH PARTITION and COMMIT PREPARED, which wakes the worker. */
 static void
 process_utility(PlannedStmt *pstmt, const char *query_string, bool read_only_tree,
 				ProcessUtilityContext context, ParamListInfo params,
@@ -178,8 +244,11 @@ process_utility(PlannedStmt *pstmt, const char *query_string, bool read_only_tre
 	ProcessUtility_hook_type next = next_process_utility ? next_process_utility : standard_ProcessUtility;
 	bool		commits_prepared = IsA(pstmt->utilityStmt, TransactionStmt) &&
 		((TransactionStmt *) pstmt->utilityStmt)->kind == TRANS_STMT_COMMIT_PREPARED;
+	const RangeVar *detached = find_detached(pstmt->utilityStmt);
 
 	next(pstmt, query_string, read_only_tree, context, params, query_env, dest, qc);
+	if (detached)
+		drop_inherited_definition(detached);
 	if (commits_prepared)
 		kv_index_wake();
 }

@@ -166,8 +166,9 @@ extern void kv_table_check_base_rights(const KvTable *index, Oid role);
  */
 extern Oid	kv_table_written_index;
 
-/* Tells whether a trigger's function is the one that captures changes. */
+/* Tells whether a trigger's function is the one that captures changes, or that defines and guards indexes. */
 extern bool kv_table_is_capture(Oid function);
+extern bool kv_table_is_definition(Oid function);
 
 /*
  * Tells whether a leaf of the table has other triggers than the definition

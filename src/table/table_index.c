@@ -72,8 +72,8 @@ is_kv_function(Oid function, const char *wanted)
 }
 
 /* Tells whether a trigger's function is the one of index tables. */
-static bool
-is_index_function(Oid function)
+bool
+kv_table_is_definition(Oid function)
 {
 	return is_kv_function(function, "global_index");
 }
@@ -100,7 +100,7 @@ find_definition(Relation relation)
 		const Trigger *trigger = &triggers->triggers[i];
 
 		if (OidIsValid(trigger->tgconstrrelid) && !trigger->tgisinternal &&
-			trigger->tgnargs >= ARGUMENT_INCLUDE && is_index_function(trigger->tgfoid))
+			trigger->tgnargs >= ARGUMENT_INCLUDE && kv_table_is_definition(trigger->tgfoid))
 			return trigger;
 	}
 	return NULL;
@@ -364,7 +364,7 @@ is_definition_from(Oid trigger_oid, Oid base_relid, Relation triggers, Oid *inde
 		Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(tuple);
 
 		result = form->tgconstrrelid == base_relid && !form->tgisinternal &&
-			!OidIsValid(form->tgparentid) && is_index_function(form->tgfoid);
+			!OidIsValid(form->tgparentid) && kv_table_is_definition(form->tgfoid);
 		*index = form->tgrelid;
 	}
 	systable_endscan(scan);
