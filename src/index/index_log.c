@@ -67,9 +67,10 @@
 /* The table that this session appends to; -1: to be chosen. */
 static int	current_log = -1;
 
-/* Counts the records of the current transaction. */
+/* Counts the records of the current transaction, and the bytes that they take. */
 static FullTransactionId numbered_xid = {0};
 static int32 last_number = 0;
+static uint64 own_bytes = 0;
 
 struct KvLogScan
 {
@@ -171,6 +172,7 @@ next_number(FullTransactionId xid)
 	{
 		numbered_xid = xid;
 		last_number = 0;
+		own_bytes = 0;
 	}
 	return ++last_number;
 }
@@ -251,9 +253,10 @@ check_retries(Oid base_relid, uint64 limit)
 /*
  * Raises KV008 if the log is larger than it may be.
  *
- * Only tables count that hold something that could be applied: one that a
- * long transaction fills is not the workers' fault.  What is put aside for an
- * index that cannot be written to counts for writers of its table alone.
+ * Only tables count that hold something that could be applied, and not what
+ * the own transaction has written: what a long transaction fills is not the
+ * workers' fault.  What is put aside for an index that cannot be written to
+ * counts for writers of its table alone.
  */
 static void
 check_backlog(Oid base_relid)
@@ -282,6 +285,8 @@ check_backlog(Oid base_relid)
 		if (pages[log] > 0 && has_backlog(log, &progress.before, snapshot))
 			backlog += pages[log];
 	UnregisterSnapshot(snapshot);
+	if (FullTransactionIdEquals(numbered_xid, GetTopFullTransactionIdIfAny()))
+		backlog -= Min(backlog, own_bytes / BLCKSZ);
 	if (backlog > limit)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_THROUGHPUT_EXCEEDED),
@@ -328,6 +333,7 @@ kv_log_append(Oid base_relid, const StringInfo record)
 	tuple = heap_form_tuple(RelationGetDescr(heap), values, nulls);
 	heap_insert(heap, tuple, GetCurrentCommandId(true), 0, NULL);
 	insert_entry(heap, tuple, values, nulls);
+	own_bytes += MAXALIGN(tuple->t_len) + sizeof(ItemIdData);
 	note_page(ItemPointerGetBlockNumber(&tuple->t_self), base_relid);
 	heap_freetuple(tuple);
 	pfree(change);

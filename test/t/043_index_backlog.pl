@@ -41,6 +41,14 @@ $node->safe_psql('postgres', load(2_000_001, 2_000_100));
 $node->safe_psql('postgres', 'SELECT kv.apply_changes()');
 is($node->safe_psql('postgres', q(SELECT * FROM kv_test.check_index('items', 'by_owner') LIMIT 3)), '', 'and it goes on');
 
+# Nor is one of much in many statements, beside another's changes that are not applied; who comes after it is.
+$node->safe_psql('postgres', load(1, 1));
+$node->safe_psql('postgres', join ";\n", 'BEGIN', (map { load($_ * 50_000, $_ * 50_000 + 49_999, 7) } 0 .. 3), 'COMMIT');
+($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n" . load(1, 1000, 8));
+like($err, qr/ERROR:  KV008: global indexes are too far behind/, 'after one transaction of many statements it is the others who are refused');
+$node->safe_psql('postgres', 'SELECT kv.apply_changes()');
+is($node->safe_psql('postgres', q(SELECT * FROM kv_test.check_index('items', 'by_owner') LIMIT 3)), '', 'and the index is exact again');
+
 # A transaction that stays open keeps one table of the log, not the others.
 my $open = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \my $in, '>', \my $answer);
 $in = "BEGIN; SELECT kv.put_item('items', '{\"pk\": \"open\", \"sk\": \"1\", \"owner\": \"o\"}'); SELECT 'begun';\n";
