@@ -63,9 +63,20 @@ typedef struct KvDynamoValue
 	Jsonb	   *json;			/* object or array */
 } KvDynamoValue;
 
-/* Reads the members of an object in the order of the table; one that is null is not given. */
-extern void kv_dynamodb_read(Jsonb *object, const char *what, const KvDynamoMember *members, int count,
+/*
+ * Reads the members of an object in the order of the table; one that is null
+ * is not given.  Errors name the object by what it is, and its members by their
+ * path from the request's: path is NULL for the request itself.
+ */
+extern void kv_dynamodb_read(Jsonb *object, const char *what, const char *path, const KvDynamoMember *members, int count,
 							 KvDynamoValue *values);
+
+/* Raises the error of a member that is not given and must be. */
+pg_noreturn extern void kv_dynamodb_refuse_null(const char *path, const char *name);
+
+/* Returns the path of an element of an array, counted from 0, or of a member of a map. */
+extern char *kv_dynamodb_element_path(const char *array, int number);
+extern char *kv_dynamodb_member_path(const char *map, const JsonbValue *name);
 
 /* Returns a plain item or key of a typed one; NULL for NULL. */
 extern Jsonb *kv_dynamodb_plain(Jsonb *typed);
@@ -152,7 +163,8 @@ extern void kv_dynamodb_check_operator(const KvDynamoValue *conditional_operator
 
 /* Each returns an expression, or NULL if the parameter is empty. */
 extern text *kv_dynamodb_expected(KvDynamoLegacy *legacy, Jsonb *expected, text *conditional_operator);
-extern text *kv_dynamodb_conditions(KvDynamoLegacy *legacy, Jsonb *conditions, text *conditional_operator);
+extern text *kv_dynamodb_conditions(KvDynamoLegacy *legacy, const char *path, Jsonb *conditions,
+									text *conditional_operator);
 extern text *kv_dynamodb_projection(KvDynamoLegacy *legacy, Jsonb *attributes);
 extern text *kv_dynamodb_updates(KvDynamoLegacy *legacy, Jsonb *updates);
 

@@ -16,6 +16,9 @@
 #include "dynamodb/dynamodb.h"
 
 #define CAPACITY {"ReturnConsumedCapacity", KV_DYNAMO_STRING, false, "NONE|TOTAL|INDEXES"}
+/* How paths of what is in a batch begin. */
+#define REQUEST_ITEMS "requestItems"
+
 #define METRICS {"ReturnItemCollectionMetrics", KV_DYNAMO_STRING, false, "NONE|SIZE"}
 
 /* A request that is being rewritten. */
@@ -95,9 +98,26 @@ written_table(const JsonbValue *verb, Jsonb *action)
 	return name_string(&table);
 }
 
-/* Adds one verb of an action, such as Put or PutRequest. */
+/* Raises an error unless a verb has what it must. */
 static void
-add_verb(void *argument, const JsonbValue *name, Jsonb *value)
+check_required(const char *verb, const char *path, const KvDynamoMember *members, int count, const KvDynamoValue *value)
+{
+	static const char *const required[][4] = {
+		{"Put", "TableName", "Item"}, {"Update", "TableName", "Key", "UpdateExpression"}, {"Delete", "TableName", "Key"},
+		{"ConditionCheck", "TableName", "Key", "ConditionExpression"}, {"Get", "TableName", "Key"},
+		{"PutRequest", "Item"}, {"DeleteRequest", "Key"}
+	};
+
+	for (int i = 0; i < lengthof(required); i++)
+		for (int j = 1; j < lengthof(required[i]) && strcmp(required[i][0], verb) == 0 && required[i][j]; j++)
+			for (int k = 0; k < count; k++)
+				if (strcmp(members[k].name, required[i][j]) == 0 && !value[k].given)
+					kv_dynamodb_refuse_null(path, members[k].name);
+}
+
+/* Checks the shape of one verb of an action, such as Put or PutRequest; the argument is the action's path. */
+static void
+check_verb(void *argument, const JsonbValue *name, Jsonb *value)
 {
 	/* what JSON types they have; which of them are for the verb the operation knows */
 	static const KvDynamoMember members[] = {
@@ -107,13 +127,36 @@ add_verb(void *argument, const JsonbValue *name, Jsonb *value)
 		{"ExpressionAttributeValues", KV_DYNAMO_OBJECT},
 		{"ReturnValuesOnConditionCheckFailure", KV_DYNAMO_STRING, false, "NONE|ALL_OLD"}
 	};
-	KvDynamoValue unused[lengthof(members)];
-	Rewriter   *rewriter = argument;
+	KvDynamoValue given[lengthof(members)];
+	char	   *path = psprintf("%s.%s", (const char *) argument, name_string(name));
 
 	if (is_null(value))
 		return;
 	check_container("action", name, JB_ROOT_IS_OBJECT(value));
-	kv_dynamodb_read(value, name_string(name), members, lengthof(members), unused);
+	path[strlen(argument) + 1] = pg_tolower((unsigned char) path[strlen(argument) + 1]);
+	kv_dynamodb_read(value, name_string(name), path, members, lengthof(members), given);
+	check_required(name_string(name), path, members, lengthof(members), given);
+}
+
+/* Checks the shape of an array of actions, before anything in them is read. */
+static void
+check_actions(Jsonb *actions, const char *what, const char *path)
+{
+	int			count;
+	Jsonb	  **action = kv_dynamodb_objects(actions, what, &count);
+
+	for (int i = 0; i < count; i++)
+		kv_dynamodb_each(action[i], check_verb, kv_dynamodb_element_path(path, i));
+}
+
+/* Adds one verb of an action. */
+static void
+add_verb(void *argument, const JsonbValue *name, Jsonb *value)
+{
+	Rewriter   *rewriter = argument;
+
+	if (is_null(value))
+		return;
 	kv_dynamodb_add_name(&rewriter->state, name_string(name));
 	kv_dynamodb_open(&rewriter->state);
 	kv_dynamodb_each(value, add_action_member, rewriter);
@@ -148,13 +191,20 @@ add_actions(Rewriter *rewriter, Jsonb *actions, const char *what, KvDynamoVisito
 	pushJsonbValue(&rewriter->state, WJB_END_ARRAY, NULL);
 }
 
+/* Checks the shape of the writes to one table. */
+static void
+check_table_writes(void *argument, const JsonbValue *name, Jsonb *value)
+{
+	check_container("RequestItems", name, JB_ROOT_IS_ARRAY(value) && !JB_ROOT_IS_SCALAR(value));
+	check_actions(value, "RequestItems", kv_dynamodb_member_path(argument, name));
+}
+
 /* Adds the writes to one table. */
 static void
 add_table_writes(void *argument, const JsonbValue *name, Jsonb *value)
 {
 	Rewriter   *rewriter = argument;
 
-	check_container("RequestItems", name, JB_ROOT_IS_ARRAY(value) && !JB_ROOT_IS_SCALAR(value));
 	rewriter->table = name_string(name);
 	kv_dynamodb_add_name(&rewriter->state, rewriter->table);
 	add_actions(rewriter, value, "RequestItems", add_verb);
@@ -198,7 +248,8 @@ kv_dynamodb_batch_write_item(Jsonb *request)
 	JsonbParseState *state = NULL;
 	Jsonb	   *given;
 
-	kv_dynamodb_read(request, "BatchWriteItem", members, lengthof(members), value);
+	kv_dynamodb_read(request, "BatchWriteItem", NULL, members, lengthof(members), value);
+	kv_dynamodb_each(value[0].json, check_table_writes, REQUEST_ITEMS);
 	kv_dynamodb_open(&rewriter.state);
 	kv_dynamodb_add_name(&rewriter.state, "RequestItems");
 	kv_dynamodb_open(&rewriter.state);
@@ -241,7 +292,7 @@ add_table_reads(void *argument, const JsonbValue *name, Jsonb *request)
 	KvDynamoValue value[lengthof(members)];
 
 	check_container("RequestItems", name, JB_ROOT_IS_OBJECT(request));
-	kv_dynamodb_read(request, "KeysAndAttributes", members, lengthof(members), value);
+	kv_dynamodb_read(request, "KeysAndAttributes", kv_dynamodb_member_path(REQUEST_ITEMS, name), members, lengthof(members), value);
 	kv_dynamodb_no_mix("AttributesToGet", value[4].given,
 					   value[1].given ? "ProjectionExpression" : "ExpressionAttributeNames",
 					   value[1].given || value[2].given);
@@ -322,7 +373,7 @@ kv_dynamodb_batch_get_item(Jsonb *request)
 	JsonbParseState *state = NULL;
 	Jsonb	   *given;
 
-	kv_dynamodb_read(request, "BatchGetItem", members, lengthof(members), value);
+	kv_dynamodb_read(request, "BatchGetItem", NULL, members, lengthof(members), value);
 	kv_dynamodb_open(&rewriter.state);
 	kv_dynamodb_add_name(&rewriter.state, "RequestItems");
 	kv_dynamodb_open(&rewriter.state);
@@ -339,6 +390,7 @@ kv_dynamodb_batch_get_item(Jsonb *request)
 static Jsonb *
 rewrite_transaction(Rewriter *rewriter, const KvDynamoValue *items)
 {
+	check_actions(items->json, "TransactItems", "transactItems");
 	kv_dynamodb_open(&rewriter->state);
 	kv_dynamodb_add_name(&rewriter->state, "TransactItems");
 	add_actions(rewriter, items->json, "TransactItems", add_transact_verb);
@@ -358,7 +410,7 @@ kv_dynamodb_transact_write_items(Jsonb *request)
 	JsonbParseState *state = NULL;
 	Jsonb	   *given;
 
-	kv_dynamodb_read(request, "TransactWriteItems", members, lengthof(members), value);
+	kv_dynamodb_read(request, "TransactWriteItems", NULL, members, lengthof(members), value);
 	caller.measured = kv_dynamodb_is_wanted(&value[1]);
 	given = kv_operation_transact_write(rewrite_transaction(&rewriter, &value[0]), value[3].string, &caller);
 	start_answer(&state, given, add_member, &state);
@@ -376,7 +428,7 @@ add_response(JsonbParseState **state, Jsonb *response)
 	static const KvDynamoMember members[] = {{"Item", KV_DYNAMO_OBJECT}};
 	KvDynamoValue item;
 
-	kv_dynamodb_read(response, "response", members, 1, &item);
+	kv_dynamodb_read(response, "response", NULL, members, 1, &item);
 	kv_dynamodb_open(state);
 	if (item.given)
 		kv_dynamodb_add_json(state, "Item", kv_item_to_typed(item.json));
@@ -397,9 +449,9 @@ kv_dynamodb_transact_get_items(Jsonb *request)
 	Jsonb	  **response;
 	int			count;
 
-	kv_dynamodb_read(request, "TransactGetItems", members, lengthof(members), value);
+	kv_dynamodb_read(request, "TransactGetItems", NULL, members, lengthof(members), value);
 	caller.measured = kv_dynamodb_is_wanted(&value[1]);
-	kv_dynamodb_read(kv_operation_transact_get(rewrite_transaction(&rewriter, &value[0]), &caller), "answer", parts, 1, &part);
+	kv_dynamodb_read(kv_operation_transact_get(rewrite_transaction(&rewriter, &value[0]), &caller), "answer", NULL, parts, 1, &part);
 	response = kv_dynamodb_objects(part.json, "Responses", &count);
 	kv_dynamodb_open(&state);
 	kv_dynamodb_add_name(&state, "Responses");

@@ -158,7 +158,7 @@ add_reasons(JsonbParseState **state, Jsonb *reasons)
 		KvDynamoValue value[lengthof(members)];
 		char	   *code;
 
-		kv_dynamodb_read(reason[i], "reason", members, lengthof(members), value);
+		kv_dynamodb_read(reason[i], "reason", NULL, members, lengthof(members), value);
 		code = text_to_cstring(value[0].string);
 		appendStringInfo(&codes, "%s%s", i > 0 ? ", " : "", code);
 		kv_dynamodb_open(state);

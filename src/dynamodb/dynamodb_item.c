@@ -131,7 +131,7 @@ run_write(Jsonb *request, const char *what, const KvDynamoMember *members, int c
 	KvCapacity	capacity = {0};
 	Jsonb	   *attributes;
 
-	kv_dynamodb_read(request, what, members, count, value);
+	kv_dynamodb_read(request, what, NULL, members, count, value);
 	read_write(value, members, count, &write);
 	if (kv_dynamodb_is_wanted(&value[WRITE_CAPACITY]))
 		write.capacity = &capacity;
@@ -179,7 +179,7 @@ kv_dynamodb_get_item(Jsonb *request)
 	JsonbParseState *state = NULL;
 	Jsonb	   *item;
 
-	kv_dynamodb_read(request, "GetItem", get_members, GET_MEMBERS, value);
+	kv_dynamodb_read(request, "GetItem", NULL, get_members, GET_MEMBERS, value);
 	kv_dynamodb_no_mix("AttributesToGet", value[GET_ATTRIBUTES].given,
 					   value[GET_PROJECTION].given ? "ProjectionExpression" : "ExpressionAttributeNames",
 					   value[GET_PROJECTION].given || value[GET_NAMES].given);

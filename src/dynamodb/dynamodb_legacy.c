@@ -64,6 +64,7 @@ typedef struct Writer
 	KvDynamoLegacy *legacy;
 	StringInfoData text;
 	const char *joint;			/* between two parts */
+	const char *path;			/* of the conditions in the request */
 	StringInfoData clause[4];	/* of an update */
 } Writer;
 
@@ -186,16 +187,15 @@ write_by_operator(Writer *writer, const JsonbValue *name, const KvDynamoValue *m
 static void
 write_condition(void *argument, const JsonbValue *name, Jsonb *value)
 {
+	Writer	   *writer = argument;
+	char	   *path = kv_dynamodb_member_path(writer->path, name);
 	KvDynamoValue member[CONDITION_MEMBERS];
 
 	check_object("condition on", name, value);
-	kv_dynamodb_read(value, "condition", expected_members, CONDITION_MEMBERS, member);
+	kv_dynamodb_read(value, "condition", path, expected_members, CONDITION_MEMBERS, member);
 	if (!member[CONDITION_OPERATOR].given)
-		ereport(ERROR,
-				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("1 validation error detected: Value null at 'ComparisonOperator' failed to satisfy constraint: "
-						"Member must not be null")));
-	write_by_operator(argument, name, member);
+		kv_dynamodb_refuse_null(path, expected_members[CONDITION_OPERATOR].name);
+	write_by_operator(writer, name, member);
 }
 
 /* Writes what is expected of one attribute. */
@@ -207,7 +207,7 @@ write_expected(void *argument, const JsonbValue *name, Jsonb *value)
 	bool		has_value;
 
 	check_object("Expected of", name, value);
-	kv_dynamodb_read(value, "Expected", expected_members, EXPECTED_MEMBERS, member);
+	kv_dynamodb_read(value, "Expected", kv_dynamodb_member_path("expected", name), expected_members, EXPECTED_MEMBERS, member);
 	has_value = member[EXPECTED_VALUE].given;
 	if (member[CONDITION_OPERATOR].given)
 	{
@@ -266,11 +266,12 @@ kv_dynamodb_expected(KvDynamoLegacy *legacy, Jsonb *expected, text *conditional_
 
 /* Returns the key condition or filter that conditions stand for. */
 text *
-kv_dynamodb_conditions(KvDynamoLegacy *legacy, Jsonb *conditions, text *conditional_operator)
+kv_dynamodb_conditions(KvDynamoLegacy *legacy, const char *path, Jsonb *conditions, text *conditional_operator)
 {
 	Writer		writer;
 
 	start(&writer, legacy, conditional_operator);
+	writer.path = path;
 	kv_dynamodb_each(conditions, write_condition, &writer);
 	return finish(&writer);
 }
@@ -319,7 +320,7 @@ write_update(void *argument, const JsonbValue *name, Jsonb *value)
 	int			clause;
 
 	check_object("AttributeUpdates of", name, value);
-	kv_dynamodb_read(value, "AttributeUpdates", members, lengthof(members), member);
+	kv_dynamodb_read(value, "AttributeUpdates", kv_dynamodb_member_path("attributeUpdates", name), members, lengthof(members), member);
 	action = member[1].given ? text_to_cstring(member[1].string) : pstrdup("PUT");
 	attribute = add_name(legacy, name);
 	if (!member[0].given)

@@ -49,8 +49,6 @@ static const Wording wordings[] = {
 	"The update expression attempted to update the secondary index key beyond allowed size limits"},
 	{"UpdateItem", "index key attribute \"$1\" has the wrong type: $2",
 	"The update expression attempted to update the secondary index key to unsupported type"},
-	{"UpdateItem", "index key attribute \"$1\" is null",
-	"The update expression attempted to update the secondary index key to unsupported type"},
 	{"UpdateItem", "item is too large: $1", "Item size to update has exceeded the maximum allowed size"},
 	{NULL, "item is too large: $1", "Item size has exceeded the maximum allowed size"},
 
@@ -88,10 +86,8 @@ static const Wording wordings[] = {
 	{"PutItem", "key attribute \"$1\" is missing", PARAMETERS "Missing the key $1 in the item"},
 	{"PutItem", "key attribute \"$1\" has the wrong type: expected $2, given $3",
 	PARAMETERS "Type mismatch for key $1 expected: $2 actual: $3"},
-	{"PutItem", "key attribute \"$1\" is null", PARAMETERS "Type mismatch for key $1 actual: NULL"},
 	{NULL, "key attribute \"$1\" is missing", MISMATCH},
 	{NULL, "key attribute \"$1\" has the wrong type: $2", MISMATCH},
-	{NULL, "key attribute \"$1\" is null", MISMATCH},
 	{NULL, "attribute \"$1\" is not part of the key", MISMATCH},
 	{NULL, "key attribute \"$1\" is too long: $2", PARAMETERS "key attribute \"$1\" is too long: $2"},
 

@@ -60,8 +60,8 @@ check_name(const char *what, text *name, int shortest)
 	if (length < shortest || length > MAX_NAME_LENGTH)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("%s must be at least %d characters long and at most %d characters long, not %d",
-						what, shortest, MAX_NAME_LENGTH, length)));
+				 errmsg("%c%s must be at least %d characters long and at most %d characters long",
+						pg_toupper((unsigned char) what[0]), what + 1, shortest, MAX_NAME_LENGTH)));
 	return value;
 }
 
@@ -89,7 +89,7 @@ name_of_resource(text *name)
 Oid
 kv_dynamodb_find_table(text *name)
 {
-	char	   *value = check_name("TableName", name_of_resource(name), 1);
+	char	   *value = check_name("tableName", name_of_resource(name), 1);
 	Oid			schema = kv_dynamodb_schema();
 
 	return OidIsValid(schema) ? get_relname_relid(derive_name(value), schema) : InvalidOid;
@@ -125,7 +125,7 @@ kv_dynamodb_table_of(text *name, const KvExpressions *expressions)
 char *
 kv_dynamodb_new_table_name(text *name, bool *derived)
 {
-	char	   *value = check_name("TableName", name, MIN_NAME_LENGTH);
+	char	   *value = check_name("tableName", name, MIN_NAME_LENGTH);
 	char	   *relation = derive_name(value);
 	Oid			schema = kv_dynamodb_schema();
 
@@ -230,7 +230,7 @@ find_index(Oid relid, const char *name)
 char *
 kv_dynamodb_new_index_name(Oid table, text *name, bool *derived)
 {
-	char	   *value = check_name("IndexName", name, MIN_NAME_LENGTH);
+	char	   *value = check_name("indexName", name, MIN_NAME_LENGTH);
 	char	   *relation = derive_name(value);
 	Oid			schema = get_rel_namespace(table);
 
@@ -248,7 +248,7 @@ kv_dynamodb_new_index_name(Oid table, text *name, bool *derived)
 text *
 kv_dynamodb_index(Oid table, text *name)
 {
-	char	   *value = check_name("IndexName", name, 1);
+	char	   *value = check_name("indexName", name, 1);
 	Oid			index = find_index(table, value);
 
 	if (!OidIsValid(index))

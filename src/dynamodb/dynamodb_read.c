@@ -148,7 +148,7 @@ read_expressions(const KvDynamoValue *value, bool is_query, KvReadRequest *read)
 		return;
 	if (has_conditions)
 	{
-		read->key_condition = kv_dynamodb_conditions(&legacy, value[QUERY_LEGACY_CONDITIONS].json, NULL);
+		read->key_condition = kv_dynamodb_conditions(&legacy, "keyConditions", value[QUERY_LEGACY_CONDITIONS].json, NULL);
 		/* without one it would be a scan */
 		if (read->key_condition == NULL)
 			ereport(ERROR,
@@ -156,7 +156,7 @@ read_expressions(const KvDynamoValue *value, bool is_query, KvReadRequest *read)
 					 errmsg("Conditions can be of length 1 or 2 only")));
 	}
 	if (value[READ_LEGACY_FILTER].given)
-		read->filter = kv_dynamodb_conditions(&legacy, value[READ_LEGACY_FILTER].json,
+		read->filter = kv_dynamodb_conditions(&legacy, is_query ? "queryFilter" : "scanFilter", value[READ_LEGACY_FILTER].json,
 											  value[READ_CONDITIONAL_OPERATOR].string);
 	if (value[READ_ATTRIBUTES].given)
 		read->projection = kv_dynamodb_projection(&legacy, value[READ_ATTRIBUTES].json);
@@ -221,7 +221,7 @@ kv_dynamodb_query(Jsonb *request)
 	KvDynamoValue value[QUERY_MEMBERS];
 	KvReadRequest read = {0};
 
-	kv_dynamodb_read(request, "Query", query_members, QUERY_MEMBERS, value);
+	kv_dynamodb_read(request, "Query", NULL, query_members, QUERY_MEMBERS, value);
 	check_limit(value);
 	check_select(value);
 	read_expressions(value, true, &read);
@@ -236,7 +236,7 @@ kv_dynamodb_scan(Jsonb *request)
 	KvDynamoValue value[SCAN_MEMBERS];
 	KvReadRequest read = {0};
 
-	kv_dynamodb_read(request, "Scan", scan_members, SCAN_MEMBERS, value);
+	kv_dynamodb_read(request, "Scan", NULL, scan_members, SCAN_MEMBERS, value);
 	if (value[SCAN_SEGMENT].given)
 		read.segment = &value[SCAN_SEGMENT].integer;
 	if (value[SCAN_TOTAL_SEGMENTS].given)

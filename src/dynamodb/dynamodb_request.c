@@ -35,9 +35,44 @@ kv_dynamodb_is(const text *value, const char *word)
 		memcmp(VARDATA_ANY(value), word, strlen(word)) == 0;
 }
 
+/* Returns the path of a member, as errors of constraints have it: names begin in lower case. */
+static char *
+constraint_path(const char *path, const char *name)
+{
+	char	   *whole = path ? psprintf("%s.%s", path, name) : pstrdup(name);
+	char	   *first = whole + strlen(whole) - strlen(name);
+
+	*first = pg_tolower((unsigned char) *first);
+	return whole;
+}
+
+/* Raises the error of a member that is not given and must be. */
+void
+kv_dynamodb_refuse_null(const char *path, const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_VALIDATION),
+			 errmsg("1 validation error detected: Value null at '%s' failed to satisfy constraint: "
+					"Member must not be null", constraint_path(path, name))));
+}
+
+/* Returns the path of an element of an array. */
+char *
+kv_dynamodb_element_path(const char *array, int number)
+{
+	return psprintf("%s.%d.member", array, number + 1);
+}
+
+/* Returns the path of a member of a map. */
+char *
+kv_dynamodb_member_path(const char *map, const JsonbValue *name)
+{
+	return psprintf("%s.%.*s.member", map, name->val.string.len, name->val.string.val);
+}
+
 /* Raises an error unless a string is one of the values allowed. */
 static void
-check_allowed(const KvDynamoMember *member, const text *value)
+check_allowed(const char *path, const KvDynamoMember *member, const text *value)
 {
 	char	   *word = text_to_cstring(value);
 	StringInfoData set;
@@ -55,7 +90,8 @@ check_allowed(const KvDynamoMember *member, const text *value)
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_VALIDATION),
 			 errmsg("1 validation error detected: Value '%s' at '%s' failed to satisfy constraint: "
-					"Member must satisfy enum value set: [%s]", word, member->name, set.data)));
+					"Member must satisfy enum value set: [%s]",
+					word, constraint_path(path, member->name), set.data)));
 }
 
 /* Reads a whole number that fits 32 bits; false if it is none. */
@@ -77,7 +113,7 @@ read_integer(const JsonbValue *value, int32 *result)
 
 /* Reads one value; false if it is not of the kind. */
 static bool
-read_value(JsonbValue *value, const KvDynamoMember *member, KvDynamoValue *result)
+read_value(JsonbValue *value, const char *path, const KvDynamoMember *member, KvDynamoValue *result)
 {
 	bool		is_container = value->type == jbvBinary;
 
@@ -88,7 +124,7 @@ read_value(JsonbValue *value, const KvDynamoMember *member, KvDynamoValue *resul
 				return false;
 			result->string = cstring_to_text_with_len(value->val.string.val, value->val.string.len);
 			if (member->allowed)
-				check_allowed(member, result->string);
+				check_allowed(path, member, result->string);
 			return true;
 		case KV_DYNAMO_BOOLEAN:
 			result->boolean = value->type == jbvBool && value->val.boolean;
@@ -126,7 +162,8 @@ find_member(const JsonbValue *name, const char *what, const KvDynamoMember *memb
 
 /* Reads the members of an object. */
 void
-kv_dynamodb_read(Jsonb *object, const char *what, const KvDynamoMember *members, int count, KvDynamoValue *values)
+kv_dynamodb_read(Jsonb *object, const char *what, const char *path, const KvDynamoMember *members, int count,
+				 KvDynamoValue *values)
 {
 	JsonbIterator *iterator = JsonbIteratorInit(&object->root);
 	JsonbValue	name;
@@ -141,7 +178,7 @@ kv_dynamodb_read(Jsonb *object, const char *what, const KvDynamoMember *members,
 		(void) JsonbIteratorNext(&iterator, &value, true);
 		if (value.type == jbvNull)
 			continue;
-		if (!read_value(&value, &members[i], &values[i]))
+		if (!read_value(&value, path, &members[i], &values[i]))
 			ereport(ERROR,
 					(errcode(ERRCODE_KV_VALIDATION),
 					 errmsg("%s of %s must be %s", members[i].name, what, kind_names[members[i].kind]),
@@ -150,10 +187,7 @@ kv_dynamodb_read(Jsonb *object, const char *what, const KvDynamoMember *members,
 	}
 	for (int i = 0; i < count; i++)
 		if (members[i].required && !values[i].given)
-			ereport(ERROR,
-					(errcode(ERRCODE_KV_VALIDATION),
-					 errmsg("1 validation error detected: Value null at '%s' failed to satisfy constraint: "
-							"Member must not be null", members[i].name)));
+			kv_dynamodb_refuse_null(path, members[i].name);
 }
 
 /* Returns a plain item or key. */

@@ -138,7 +138,8 @@ read_definitions(const KvDynamoValue *value, Definitions *definitions)
 	{
 		KvDynamoValue member[lengthof(members)];
 
-		kv_dynamodb_read(element[i], "AttributeDefinitions", members, lengthof(members), member);
+		kv_dynamodb_read(element[i], "AttributeDefinitions", kv_dynamodb_element_path("attributeDefinitions", i),
+						 members, lengthof(members), member);
 		definitions->name[i] = member[0].string;
 		definitions->type[i] = member[1].string;
 		for (int j = 0; j < i; j++)
@@ -163,7 +164,7 @@ find_type(Definitions *definitions, text *name)
 
 /* Reads KeySchema. */
 static void
-read_keys(Jsonb *schema, Definitions *definitions, Keys *keys)
+read_keys(Jsonb *schema, const char *path, Definitions *definitions, Keys *keys)
 {
 	static const KvDynamoMember members[] = {
 		{"AttributeName", KV_DYNAMO_STRING, true}, {"KeyType", KV_DYNAMO_STRING, true, "HASH|RANGE"}
@@ -178,7 +179,7 @@ read_keys(Jsonb *schema, Definitions *definitions, Keys *keys)
 	{
 		KvDynamoValue member[lengthof(members)];
 
-		kv_dynamodb_read(element[i], "KeySchema", members, lengthof(members), member);
+		kv_dynamodb_read(element[i], "KeySchema", kv_dynamodb_element_path(path, i), members, lengthof(members), member);
 		if (!kv_dynamodb_is(member[1].string, i == 0 ? "HASH" : "RANGE"))
 			refuse(i == 0 ? "The first KeySchemaElement is not a HASH key type" :
 				   "The second KeySchemaElement is not a RANGE key type");
@@ -189,7 +190,7 @@ read_keys(Jsonb *schema, Definitions *definitions, Keys *keys)
 
 /* Reads Projection. */
 static void
-read_projection(Jsonb *projection, KvCreateIndex *create)
+read_projection(Jsonb *projection, const char *path, KvCreateIndex *create)
 {
 	static const KvDynamoMember members[] = {
 		{"ProjectionType", KV_DYNAMO_STRING, false, "ALL|KEYS_ONLY|INCLUDE"}, {"NonKeyAttributes", KV_DYNAMO_ARRAY}
@@ -200,7 +201,7 @@ read_projection(Jsonb *projection, KvCreateIndex *create)
 	Datum	   *names;
 	int			count = 0;
 
-	kv_dynamodb_read(projection, "Projection", members, lengthof(members), member);
+	kv_dynamodb_read(projection, "Projection", path, members, lengthof(members), member);
 	if (!member[0].given)
 		refuse("Unknown ProjectionType: null");
 	create->projection = member[0].string;
@@ -228,14 +229,14 @@ typedef struct NewIndex
 
 /* Reads one index; table_keys NULL: a global one. */
 static void
-read_index(Jsonb *request, Definitions *definitions, const Keys *table_keys, NewIndex *index)
+read_index(Jsonb *request, const char *path, Definitions *definitions, const Keys *table_keys, NewIndex *index)
 {
 	KvDynamoValue member[INDEX_MEMBERS];
 	Keys		keys;
 
 	memset(index, 0, sizeof(NewIndex));
-	kv_dynamodb_read(request, "index", index_members, INDEX_MEMBERS, member);
-	read_keys(member[INDEX_KEY].json, definitions, &keys);
+	kv_dynamodb_read(request, "index", path, index_members, INDEX_MEMBERS, member);
+	read_keys(member[INDEX_KEY].json, psprintf("%s.keySchema", path), definitions, &keys);
 	index->name = member[INDEX_NAME].string;
 	index->global = table_keys == NULL;
 	if (table_keys)
@@ -253,7 +254,7 @@ read_index(Jsonb *request, Definitions *definitions, const Keys *table_keys, New
 	}
 	index->create.sort_key = keys.name[1];
 	index->create.sort_key_type = keys.type[1];
-	read_projection(member[INDEX_PROJECTION].json, &index->create);
+	read_projection(member[INDEX_PROJECTION].json, psprintf("%s.projection", path), &index->create);
 }
 
 /* Reads an array of indexes. */
@@ -274,7 +275,7 @@ read_indexes(const KvDynamoValue *value, const char *what, Definitions *definiti
 	{
 		NewIndex   *index = palloc(sizeof(NewIndex));
 
-		read_index(element[i], definitions, table_keys, index);
+		read_index(element[i], kv_dynamodb_element_path(table_keys ? "localSecondaryIndexes" : "globalSecondaryIndexes", i), definitions, table_keys, index);
 		indexes = lappend(indexes, index);
 	}
 	return indexes;
@@ -334,10 +335,10 @@ kv_dynamodb_create_table(Jsonb *request)
 	Jsonb	   *tags;
 	Oid			relid;
 
-	kv_dynamodb_read(request, "CreateTable", create_members, TABLE_MEMBERS, value);
+	kv_dynamodb_read(request, "CreateTable", NULL, create_members, TABLE_MEMBERS, value);
 	check_supported(value);
 	read_definitions(&value[TABLE_DEFINITIONS], &definitions);
-	read_keys(value[TABLE_KEY].json, &definitions, &keys);
+	read_keys(value[TABLE_KEY].json, "keySchema", &definitions, &keys);
 	indexes = read_indexes(&value[TABLE_LOCAL], "LocalSecondaryIndexes", &definitions, &keys, NIL);
 	indexes = read_indexes(&value[TABLE_GLOBAL], "GlobalSecondaryIndexes", &definitions, NULL, indexes);
 	for (int i = 0; i < definitions.count; i++)
@@ -363,7 +364,7 @@ kv_dynamodb_create_table(Jsonb *request)
 
 /* Carries out one element of GlobalSecondaryIndexUpdates. */
 static void
-update_index(Oid table, Jsonb *request, Definitions *definitions)
+update_index(Oid table, Jsonb *request, const char *path, Definitions *definitions)
 {
 	static const KvDynamoMember members[] = {
 		{"Create", KV_DYNAMO_OBJECT}, {"Delete", KV_DYNAMO_OBJECT}, {"Update", KV_DYNAMO_OBJECT}
@@ -374,14 +375,14 @@ update_index(Oid table, Jsonb *request, Definitions *definitions)
 	};
 	KvDynamoValue member[lengthof(members)];
 
-	kv_dynamodb_read(request, "GlobalSecondaryIndexUpdates", members, lengthof(members), member);
+	kv_dynamodb_read(request, "GlobalSecondaryIndexUpdates", path, members, lengthof(members), member);
 	if (member[0].given + member[1].given + member[2].given != 1)
 		refuse("An element of GlobalSecondaryIndexUpdates must have exactly one of Create, Delete and Update");
 	if (member[0].given)
 	{
 		NewIndex	index;
 
-		read_index(member[0].json, definitions, NULL, &index);
+		read_index(member[0].json, psprintf("%s.create", path), definitions, NULL, &index);
 		create_index(table, &index);
 	}
 	else if (member[1].given)
@@ -390,7 +391,7 @@ update_index(Oid table, Jsonb *request, Definitions *definitions)
 		Oid			global;
 		text	   *relation;
 
-		kv_dynamodb_read(member[1].json, "Delete", name_and_throughput, 1, &name);
+		kv_dynamodb_read(member[1].json, "Delete", psprintf("%s.delete", path), name_and_throughput, 1, &name);
 		relation = kv_dynamodb_index(table, name.string);
 		if (kv_table_find_index(kv_table_open(table, AccessShareLock), relation, &global) != NULL)
 			refuse(psprintf("%s is a local secondary index", text_to_cstring(name.string)));
@@ -401,7 +402,8 @@ update_index(Oid table, Jsonb *request, Definitions *definitions)
 		KvDynamoValue value[lengthof(name_and_throughput)];
 
 		/* what it may change means nothing here, but the index must be there */
-		kv_dynamodb_read(member[2].json, "Update", name_and_throughput, lengthof(name_and_throughput), value);
+		kv_dynamodb_read(member[2].json, "Update", psprintf("%s.update", path), name_and_throughput,
+						 lengthof(name_and_throughput), value);
 		(void) kv_dynamodb_index(table, value[0].string);
 	}
 }
@@ -416,14 +418,14 @@ kv_dynamodb_update_table(Jsonb *request)
 	int			count = 0;
 	Oid			table;
 
-	kv_dynamodb_read(request, "UpdateTable", update_members, UPDATE_MEMBERS, value);
+	kv_dynamodb_read(request, "UpdateTable", NULL, update_members, UPDATE_MEMBERS, value);
 	check_supported(value);
 	read_definitions(&value[TABLE_DEFINITIONS], &definitions);
 	if (value[UPDATE_GLOBAL].given)
 		element = kv_dynamodb_objects(value[UPDATE_GLOBAL].json, "GlobalSecondaryIndexUpdates", &count);
 	table = kv_dynamodb_table(value[TABLE_NAME].string);
 	for (int i = 0; i < count; i++)
-		update_index(table, element[i], &definitions);
+		update_index(table, element[i], kv_dynamodb_element_path("globalSecondaryIndexUpdates", i), &definitions);
 	CommandCounterIncrement();
 	return description_answer("TableDescription", table, "ACTIVE");
 }
@@ -436,7 +438,7 @@ kv_dynamodb_delete_table(Jsonb *request)
 	Jsonb	   *answer;
 	Oid			table;
 
-	kv_dynamodb_read(request, "DeleteTable", name_members, 1, &name);
+	kv_dynamodb_read(request, "DeleteTable", NULL, name_members, 1, &name);
 	table = kv_dynamodb_table(name.string);
 	/* first the strong lock: two sessions that had the weak one would wait for each other */
 	kv_table_lock_to_drop(table);
@@ -451,7 +453,7 @@ kv_dynamodb_describe_table(Jsonb *request)
 {
 	KvDynamoValue name;
 
-	kv_dynamodb_read(request, "DescribeTable", name_members, 1, &name);
+	kv_dynamodb_read(request, "DescribeTable", NULL, name_members, 1, &name);
 	return description_answer("Table", kv_dynamodb_table(name.string), "ACTIVE");
 }
 
@@ -513,7 +515,7 @@ kv_dynamodb_list_tables(Jsonb *request)
 	ListCell   *cell;
 	bool		more = false;
 
-	kv_dynamodb_read(request, "ListTables", members, lengthof(members), value);
+	kv_dynamodb_read(request, "ListTables", NULL, members, lengthof(members), value);
 	if (value[0].given)
 		start = text_to_cstring(value[0].string);
 	if (value[1].given)
@@ -521,7 +523,7 @@ kv_dynamodb_list_tables(Jsonb *request)
 	if (limit < 1 || limit > MAX_LISTED)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("1 validation error detected: Value '%d' at 'Limit' failed to satisfy constraint: "
+				 errmsg("1 validation error detected: Value '%d' at 'limit' failed to satisfy constraint: "
 						"Member must have value between 1 and %d", limit, MAX_LISTED)));
 	names = list_names();
 	kv_dynamodb_open(&state);

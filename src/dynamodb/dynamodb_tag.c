@@ -59,7 +59,7 @@ kv_dynamodb_read_tags(Jsonb *array, Jsonb *old)
 		int			key_length;
 		int			value_length;
 
-		kv_dynamodb_read(tag[i], "Tags", members, lengthof(members), member);
+		kv_dynamodb_read(tag[i], "Tags", kv_dynamodb_element_path("tags", i), members, lengthof(members), member);
 		key_length = pg_mbstrlen_with_len(VARDATA_ANY(member[0].string), VARSIZE_ANY_EXHDR(member[0].string));
 		value_length = pg_mbstrlen_with_len(VARDATA_ANY(member[1].string), VARSIZE_ANY_EXHDR(member[1].string));
 		if (key_length < 1 || key_length > MAX_TAG_KEY || value_length > MAX_TAG_VALUE)
@@ -88,7 +88,7 @@ kv_dynamodb_tag_resource(Jsonb *request)
 	KvDynamoValue value[lengthof(members)];
 	Oid			table;
 
-	kv_dynamodb_read(request, "TagResource", members, lengthof(members), value);
+	kv_dynamodb_read(request, "TagResource", NULL, members, lengthof(members), value);
 	table = kv_dynamodb_table(value[0].string);
 	check_owner(table);
 	kv_dynamodb_note_table(table, kv_dynamodb_table_name(table),
@@ -110,7 +110,7 @@ kv_dynamodb_untag_resource(Jsonb *request)
 	JsonbValue	tag;
 	Oid			table;
 
-	kv_dynamodb_read(request, "UntagResource", members, lengthof(members), value);
+	kv_dynamodb_read(request, "UntagResource", NULL, members, lengthof(members), value);
 	table = kv_dynamodb_table(value[0].string);
 	check_owner(table);
 	iterator = JsonbIteratorInit(&kv_dynamodb_tags(table)->root);
@@ -153,7 +153,7 @@ kv_dynamodb_list_tags_of_resource(Jsonb *request)
 	KvDynamoValue value[lengthof(members)];
 	JsonbParseState *state = NULL;
 
-	kv_dynamodb_read(request, "ListTagsOfResource", members, lengthof(members), value);
+	kv_dynamodb_read(request, "ListTagsOfResource", NULL, members, lengthof(members), value);
 	kv_dynamodb_open(&state);
 	kv_dynamodb_add_name(&state, "Tags");
 	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
@@ -169,7 +169,7 @@ kv_dynamodb_describe_limits(Jsonb *request)
 	KvDynamoValue none;
 	JsonbParseState *state = NULL;
 
-	kv_dynamodb_read(request, "DescribeLimits", NULL, 0, &none);
+	kv_dynamodb_read(request, "DescribeLimits", NULL, NULL, 0, &none);
 	kv_dynamodb_open(&state);
 	kv_dynamodb_add_integer(&state, "AccountMaxReadCapacityUnits", 80000);
 	kv_dynamodb_add_integer(&state, "AccountMaxWriteCapacityUnits", 80000);
@@ -185,7 +185,7 @@ kv_dynamodb_describe_endpoints(Jsonb *request)
 	KvDynamoValue none;
 	JsonbParseState *state = NULL;
 
-	kv_dynamodb_read(request, "DescribeEndpoints", NULL, 0, &none);
+	kv_dynamodb_read(request, "DescribeEndpoints", NULL, NULL, 0, &none);
 	kv_dynamodb_open(&state);
 	kv_dynamodb_add_name(&state, "Endpoints");
 	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);

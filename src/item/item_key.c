@@ -74,11 +74,6 @@ kv_key_check(const KvKeyAttribute *attribute, int position, Datum value)
 static void
 report_type(const char *what, const KvKeyAttribute *attribute, const JsonbValue *value)
 {
-	if (value->type == jbvNull)
-		ereport(ERROR,
-				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("%s \"%s\" is null", what, attribute->name),
-				 errdetail("Its type must be %c.", (char) attribute->type)));
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_VALIDATION),
 			 errmsg("%s \"%s\" has the wrong type: expected %c, given %s", what,
