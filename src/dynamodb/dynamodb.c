@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "utils/builtins.h"
 
 #include "base/compat.h"
 #include "base/errors.h"
@@ -64,7 +63,7 @@ run_operation(text *name, Jsonb *request)
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_VALIDATION),
-			 errmsg("unknown operation \"%s\"", text_to_cstring(name)),
+			 errmsg("unknown operation \"%s\"", kv_dynamodb_shown(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name))),
 			 errdetail_internal(KV_DYNAMODB_UNKNOWN_OPERATION),
 			 errhint("Operations have the names of DynamoDB's API, as in PutItem.")));
 }
@@ -84,7 +83,7 @@ kv_dynamodb_sql(PG_FUNCTION_ARGS)
 	}
 	PG_CATCH();
 	{
-		kv_dynamodb_rethrow(caller, operation ? text_to_cstring(operation) : "", request);
+		kv_dynamodb_rethrow(caller, operation, request);
 	}
 	PG_END_TRY();
 	PG_RETURN_JSONB_P(answer);

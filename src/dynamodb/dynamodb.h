@@ -24,8 +24,8 @@
 #define KV_DYNAMODB_SERIALIZATION "{\"__type\": \"com.amazon.coral.service#SerializationException\"}"
 #define KV_DYNAMODB_UNKNOWN_OPERATION "{\"__type\": \"com.amazon.coral.service#UnknownOperationException\"}"
 
-/* Raises the current error of a request anew as DynamoDB's exception; for PG_CATCH. */
-pg_noreturn extern void kv_dynamodb_rethrow(MemoryContext caller, const char *operation, Jsonb *request);
+/* Raises the current error of a request anew as DynamoDB's exception; for PG_CATCH.  Operation and request may be NULL. */
+pg_noreturn extern void kv_dynamodb_rethrow(MemoryContext caller, const text *operation, Jsonb *request);
 
 /* --- dynamodb_message.c --- */
 
@@ -84,6 +84,9 @@ extern Jsonb *kv_dynamodb_plain(Jsonb *typed);
 /* Returns the elements of an array of objects; an error that names it for any other element. */
 extern Jsonb **kv_dynamodb_objects(Jsonb *array, const char *what, int *count);
 
+/* Returns a string of a request, or the name of a member. */
+extern char *kv_dynamodb_string(const JsonbValue *string);
+
 /* Calls a function for each member of an object. */
 typedef void (*KvDynamoVisitor) (void *argument, const JsonbValue *name, Jsonb *value);
 extern void kv_dynamodb_each(Jsonb *object, KvDynamoVisitor visit, void *argument);
@@ -98,14 +101,18 @@ extern void kv_dynamodb_add_numeric(JsonbParseState **state, const char *name, N
 extern void kv_dynamodb_add_boolean(JsonbParseState **state, const char *name, bool value);
 extern void kv_dynamodb_add_json(JsonbParseState **state, const char *name, Jsonb *value);
 
-/* Adds a value of any kind, as a member whose name is there or as an element. */
-extern void kv_dynamodb_add_value(JsonbParseState **state, JsonbIteratorToken token, Jsonb *value);
+/* Adds a member of another object as it is. */
+extern void kv_dynamodb_add_member(JsonbParseState **state, const JsonbValue *name, Jsonb *value);
 
 /* Adds an object or array as an element of the array that is open. */
 extern void kv_dynamodb_add_element(JsonbParseState **state, Jsonb *value);
 
 /* Returns an object without members. */
 extern Jsonb *kv_dynamodb_empty(void);
+
+/* Returns what of a foreign string goes into a message: the beginning, if it is long. */
+#define KV_DYNAMO_SHOWN_LENGTH 300	/* bytes: more than a name has */
+extern char *kv_dynamodb_shown(const char *string, int length);
 
 /* Tells whether a text, which may be NULL, is this word. */
 extern bool kv_dynamodb_is(const text *value, const char *word);
@@ -122,13 +129,13 @@ extern Oid	kv_dynamodb_table_of(text *name, const KvExpressions *expressions);
 /* Returns the name of a table that is to be created, quoted for SQL; *derived tells whether it is not the name itself. */
 extern char *kv_dynamodb_new_table_name(text *name, bool *derived);
 
-/* Returns the name that DynamoDB knows a table by. */
+/* Returns the name that DynamoDB knows a table by; NULL if it was dropped meanwhile, which only a lock on it prevents. */
 extern char *kv_dynamodb_table_name(Oid relid);
 
 /* Returns the schema of the setting; InvalidOid if it is not there. */
 extern Oid	kv_dynamodb_schema(void);
 
-/* Notes the name of a table or index in its comment, and a table's tags. */
+/* Notes the name of a table or index, locked, in its comment, and a table's tags. */
 extern void kv_dynamodb_note_table(Oid relid, const char *name, Jsonb *tags);
 extern void kv_dynamodb_note_index(Oid relid, const char *name);
 
@@ -141,7 +148,7 @@ extern char *kv_dynamodb_new_index_name(Oid table, text *name, bool *derived);
 /* Returns the relation name of an index of a table by DynamoDB's name. */
 extern text *kv_dynamodb_index(Oid table, text *name);
 
-/* Returns the name that DynamoDB knows an index by. */
+/* Returns the name that DynamoDB knows an index by; NULL if it was dropped meanwhile, which only a lock on it prevents. */
 extern char *kv_dynamodb_index_name(Oid relid);
 
 /* --- dynamodb_legacy.c: what came before expressions --- */
@@ -191,13 +198,13 @@ extern void kv_dynamodb_add_capacities(JsonbParseState **state, text *wanted, co
 /* Adds the metrics of one table's collection by the item or key, plain, as a member. */
 extern void kv_dynamodb_add_metrics(JsonbParseState **state, Oid table, Jsonb *key);
 
-/* Item collections that a request wrote to. */
+/* Item collections that a request wrote to; starts all zero. */
 typedef struct KvDynamoMetrics
 {
-	List	   *tables;
+	List	   *writes;			/* looked into once the operation has bounded their number */
 } KvDynamoMetrics;
 
-/* Notes a write by a table's name in the request and the item or key, plain. */
+/* Notes a write by a table's name in the request and the item or key, plain; both must stay. */
 extern void kv_dynamodb_note_collection(KvDynamoMetrics *metrics, const char *table, Jsonb *key);
 
 /* Adds the metrics of all collections noted, by table; nothing, if no table has local indexes. */

@@ -29,13 +29,6 @@ typedef struct Rewriter
 	KvDynamoMetrics metrics;
 } Rewriter;
 
-/* Returns the name of a member or table as a string. */
-static char *
-name_string(const JsonbValue *name)
-{
-	return pnstrdup(name->val.string.val, name->val.string.len);
-}
-
 /* Tells whether a value is null: that counts as not given. */
 static bool
 is_null(Jsonb *value)
@@ -52,7 +45,7 @@ check_container(const char *what, const JsonbValue *name, bool good)
 	if (!good)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("%s of \"%s\" has the wrong form", what, name_string(name)),
+				 errmsg("%s of \"%s\" has the wrong form", what, kv_dynamodb_string(name)),
 				 errdetail_internal(KV_DYNAMODB_SERIALIZATION)));
 }
 
@@ -81,8 +74,7 @@ add_action_member(void *argument, const JsonbValue *name, Jsonb *value)
 		if (rewriter->table && name->val.string.val[0] != 'E')
 			kv_dynamodb_note_collection(&rewriter->metrics, rewriter->table, value);
 	}
-	kv_dynamodb_add_name(&rewriter->state, name_string(name));
-	kv_dynamodb_add_value(&rewriter->state, WJB_VALUE, value);
+	kv_dynamodb_add_member(&rewriter->state, name, value);
 }
 
 /* Returns the table that an action of a transaction writes to; NULL if it writes to none. */
@@ -91,11 +83,11 @@ written_table(const JsonbValue *verb, Jsonb *action)
 {
 	JsonbValue	table;
 
-	if (strcmp(name_string(verb), "ConditionCheck") == 0 ||
+	if (strcmp(kv_dynamodb_string(verb), "ConditionCheck") == 0 ||
 		getKeyJsonValueFromContainer(&action->root, "TableName", strlen("TableName"), &table) == NULL ||
 		table.type != jbvString)
 		return NULL;
-	return name_string(&table);
+	return kv_dynamodb_string(&table);
 }
 
 /* Raises an error unless a verb has what it must. */
@@ -128,14 +120,14 @@ check_verb(void *argument, const JsonbValue *name, Jsonb *value)
 		{"ReturnValuesOnConditionCheckFailure", KV_DYNAMO_STRING, false, "NONE|ALL_OLD"}
 	};
 	KvDynamoValue given[lengthof(members)];
-	char	   *path = psprintf("%s.%s", (const char *) argument, name_string(name));
+	char	   *path = psprintf("%s.%s", (const char *) argument, kv_dynamodb_string(name));
 
 	if (is_null(value))
 		return;
 	check_container("action", name, JB_ROOT_IS_OBJECT(value));
 	path[strlen(argument) + 1] = pg_tolower((unsigned char) path[strlen(argument) + 1]);
-	kv_dynamodb_read(value, name_string(name), path, members, lengthof(members), given);
-	check_required(name_string(name), path, members, lengthof(members), given);
+	kv_dynamodb_read(value, kv_dynamodb_string(name), path, members, lengthof(members), given);
+	check_required(kv_dynamodb_string(name), path, members, lengthof(members), given);
 }
 
 /* Checks the shape of an array of actions, before anything in them is read. */
@@ -157,7 +149,7 @@ add_verb(void *argument, const JsonbValue *name, Jsonb *value)
 
 	if (is_null(value))
 		return;
-	kv_dynamodb_add_name(&rewriter->state, name_string(name));
+	kv_dynamodb_add_name(&rewriter->state, kv_dynamodb_string(name));
 	kv_dynamodb_open(&rewriter->state);
 	kv_dynamodb_each(value, add_action_member, rewriter);
 	pushJsonbValue(&rewriter->state, WJB_END_OBJECT, NULL);
@@ -205,7 +197,7 @@ add_table_writes(void *argument, const JsonbValue *name, Jsonb *value)
 {
 	Rewriter   *rewriter = argument;
 
-	rewriter->table = name_string(name);
+	rewriter->table = kv_dynamodb_string(name);
 	kv_dynamodb_add_name(&rewriter->state, rewriter->table);
 	add_actions(rewriter, value, "RequestItems", add_verb);
 }
@@ -231,10 +223,7 @@ start_answer(JsonbParseState **state, Jsonb *given, KvDynamoVisitor add, void *a
 static void
 add_member(void *argument, const JsonbValue *name, Jsonb *value)
 {
-	JsonbParseState **state = argument;
-
-	kv_dynamodb_add_name(state, name_string(name));
-	kv_dynamodb_add_value(state, WJB_VALUE, value);
+	kv_dynamodb_add_member(argument, name, value);
 }
 
 /* BatchWriteItem */
@@ -301,7 +290,7 @@ add_table_reads(void *argument, const JsonbValue *name, Jsonb *request)
 		value[1].string = kv_dynamodb_projection(&legacy, value[4].json);
 		value[2].json = kv_dynamodb_legacy_names(&legacy);
 	}
-	kv_dynamodb_add_name(state, name_string(name));
+	kv_dynamodb_add_name(state, kv_dynamodb_string(name));
 	kv_dynamodb_open(state);
 	kv_dynamodb_add_name(state, "Keys");
 	add_converted(state, value[0].json, "Keys", kv_item_from_typed);
@@ -320,7 +309,7 @@ add_table_items(void *argument, const JsonbValue *name, Jsonb *items)
 {
 	JsonbParseState **state = argument;
 
-	kv_dynamodb_add_name(state, name_string(name));
+	kv_dynamodb_add_name(state, kv_dynamodb_string(name));
 	add_converted(state, items, "Responses", kv_item_to_typed);
 }
 
@@ -335,7 +324,7 @@ add_unprocessed_member(void *argument, const JsonbValue *name, Jsonb *value)
 		add_member(state, name, value);
 		return;
 	}
-	kv_dynamodb_add_name(state, name_string(name));
+	kv_dynamodb_add_name(state, kv_dynamodb_string(name));
 	add_converted(state, value, "Keys", kv_item_to_typed);
 }
 
@@ -345,7 +334,7 @@ add_table_unprocessed(void *argument, const JsonbValue *name, Jsonb *value)
 {
 	JsonbParseState **state = argument;
 
-	kv_dynamodb_add_name(state, name_string(name));
+	kv_dynamodb_add_name(state, kv_dynamodb_string(name));
 	kv_dynamodb_open(state);
 	kv_dynamodb_each(value, add_unprocessed_member, state);
 	pushJsonbValue(state, WJB_END_OBJECT, NULL);
@@ -357,7 +346,7 @@ add_batch_part(void *argument, const JsonbValue *name, Jsonb *value)
 {
 	JsonbParseState **state = argument;
 
-	kv_dynamodb_add_name(state, name_string(name));
+	kv_dynamodb_add_name(state, kv_dynamodb_string(name));
 	start_answer(state, value, name->val.string.val[0] == 'R' ? add_table_items : add_table_unprocessed, state);
 	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }

@@ -34,7 +34,13 @@ add_indexes(JsonbParseState **state, const KvCapacity *capacity, bool local)
 
 	for (int i = 0; i < capacity->index_count; i++)
 	{
+		char	   *name;
+
 		if (capacity->index[i].local != local)
+			continue;
+		/* a writer has no lock on global indexes: one may be gone */
+		name = kv_dynamodb_index_name(capacity->index[i].relid);
+		if (name == NULL)
 			continue;
 		if (!opened)
 		{
@@ -42,7 +48,7 @@ add_indexes(JsonbParseState **state, const KvCapacity *capacity, bool local)
 			kv_dynamodb_open(state);
 			opened = true;
 		}
-		add_units(state, kv_dynamodb_index_name(capacity->index[i].relid), capacity->index[i].halves);
+		add_units(state, name, capacity->index[i].halves);
 	}
 	if (opened)
 		pushJsonbValue(state, WJB_END_OBJECT, NULL);

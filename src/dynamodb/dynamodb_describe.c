@@ -1,6 +1,7 @@
 /*
  * dynamodb_describe.c
- *	  TableDescription.
+ *	  TableDescription: that of kv.describe_table() in DynamoDB's names, with
+ *	  what the service says of every table.
  *
  * What the service knows and PostgreSQL does not is constant (region, account,
  * capacity) or left out (times).
@@ -18,49 +19,19 @@
 
 #define GIGABYTE INT64CONST(1000000000)
 
-/* Returns the ARN of a table. */
-static char *
-table_arn(Oid relid)
+/* A description that is being rewritten. */
+typedef struct Rewriter
 {
-	return psprintf("arn:aws:dynamodb:local:000000000000:table/%s", kv_dynamodb_table_name(relid));
-}
+	JsonbParseState *state;
+	Oid			table;
+	const char *status;
+} Rewriter;
 
-/* Adds KeySchema. */
-static void
-add_key_schema(JsonbParseState **state, const KvKeySchema *key)
+/* Tells whether a member has this name. */
+static bool
+is_called(const JsonbValue *name, const char *word)
 {
-	kv_dynamodb_add_name(state, "KeySchema");
-	pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
-	for (int i = 0; i < kv_key_own_count(key); i++)
-	{
-		kv_dynamodb_open(state);
-		kv_dynamodb_add_text(state, "AttributeName", key->attribute[i].name);
-		kv_dynamodb_add_text(state, "KeyType", i == 0 ? "HASH" : "RANGE");
-		pushJsonbValue(state, WJB_END_OBJECT, NULL);
-	}
-	pushJsonbValue(state, WJB_END_ARRAY, NULL);
-}
-
-/* Adds the attributes of a key that have not been defined yet. */
-static void
-add_definitions(JsonbParseState **state, const KvKeySchema *key, List **defined)
-{
-	for (int i = 0; i < kv_key_own_count(key); i++)
-	{
-		const KvKeyAttribute *attribute = &key->attribute[i];
-		bool		known = false;
-		ListCell   *cell;
-
-		foreach(cell, *defined)
-			known |= strcmp(lfirst(cell), attribute->name) == 0;
-		if (known)
-			continue;
-		*defined = lappend(*defined, pstrdup(attribute->name));
-		kv_dynamodb_open(state);
-		kv_dynamodb_add_text(state, "AttributeName", attribute->name);
-		kv_dynamodb_add_text(state, "AttributeType", psprintf("%c", (char) attribute->type));
-		pushJsonbValue(state, WJB_END_OBJECT, NULL);
-	}
+	return name->val.string.len == strlen(word) && memcmp(name->val.string.val, word, strlen(word)) == 0;
 }
 
 /* Adds the throughput of a table or index: none is provisioned. */
@@ -75,142 +46,100 @@ add_throughput(JsonbParseState **state)
 	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
 
-/* Adds what global and local indexes have in common; the object stays open. */
-static void
-open_index(JsonbParseState **state, const KvIndex *index)
+/* Returns the ARN of a table. */
+static char *
+table_arn(Oid table)
 {
-	char	   *name = kv_dynamodb_index_name(index->relid);
-
-	kv_dynamodb_open(state);
-	kv_dynamodb_add_text(state, "IndexName", name);
-	kv_dynamodb_add_text(state, "IndexArn", psprintf("%s/index/%s", table_arn(index->base_relid), name));
-	add_key_schema(state, &index->key);
-	kv_dynamodb_add_name(state, "Projection");
-	kv_dynamodb_open(state);
-	kv_dynamodb_add_text(state, "ProjectionType", kv_table_projection_name(index->projection));
-	if (index->projection == KV_PROJECT_INCLUDE)
-	{
-		kv_dynamodb_add_name(state, "NonKeyAttributes");
-		pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
-		for (int i = 0; i < index->include_count; i++)
-		{
-			JsonbValue	value;
-
-			value.type = jbvString;
-			value.val.string.val = index->include_name[i];
-			value.val.string.len = strlen(index->include_name[i]);
-			pushJsonbValue(state, WJB_ELEM, &value);
-		}
-		pushJsonbValue(state, WJB_END_ARRAY, NULL);
-	}
-	pushJsonbValue(state, WJB_END_OBJECT, NULL);
+	return psprintf("arn:aws:dynamodb:local:000000000000:table/%s", kv_dynamodb_table_name(table));
 }
 
-/* Adds the global indexes. */
+/* Adds one member of an index. */
 static void
-add_global_indexes(JsonbParseState **state, KvTable **index, int count)
+add_index_member(void *argument, const JsonbValue *name, Jsonb *value)
 {
-	if (count == 0)
+	Rewriter   *rewriter = argument;
+	JsonbValue	relation;
+	char	   *index;
+
+	if (!is_called(name, "IndexName"))
+	{
+		kv_dynamodb_add_member(&rewriter->state, name, value);
 		return;
-	kv_dynamodb_add_name(state, "GlobalSecondaryIndexes");
-	pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
+	}
+	(void) JsonbExtractScalar(&value->root, &relation);
+	index = kv_dynamodb_index_name(get_relname_relid(kv_dynamodb_string(&relation), get_rel_namespace(rewriter->table)));
+	kv_dynamodb_add_text(&rewriter->state, "IndexName", index);
+	kv_dynamodb_add_text(&rewriter->state, "IndexArn", psprintf("%s/index/%s", table_arn(rewriter->table), index));
+}
+
+/* Adds indexes. */
+static void
+add_indexes(Rewriter *rewriter, const JsonbValue *name, Jsonb *indexes)
+{
+	bool		global = is_called(name, "GlobalSecondaryIndexes");
+	int			count;
+	Jsonb	  **index = kv_dynamodb_objects(indexes, "indexes", &count);
+
+	kv_dynamodb_add_name(&rewriter->state, kv_dynamodb_string(name));
+	pushJsonbValue(&rewriter->state, WJB_BEGIN_ARRAY, NULL);
 	for (int i = 0; i < count; i++)
 	{
-		open_index(state, index[i]->index);
-		kv_dynamodb_add_text(state, "IndexStatus", index[i]->index->not_ready ? "CREATING" : "ACTIVE");
-		if (index[i]->index->not_ready)
-			kv_dynamodb_add_boolean(state, "Backfilling", true);
-		add_throughput(state);
-		pushJsonbValue(state, WJB_END_OBJECT, NULL);
+		kv_dynamodb_open(&rewriter->state);
+		kv_dynamodb_each(index[i], add_index_member, rewriter);
+		if (global)
+			add_throughput(&rewriter->state);
+		pushJsonbValue(&rewriter->state, WJB_END_OBJECT, NULL);
 	}
-	pushJsonbValue(state, WJB_END_ARRAY, NULL);
+	pushJsonbValue(&rewriter->state, WJB_END_ARRAY, NULL);
 }
 
-/* Adds the local indexes. */
+/* Adds one member of a table. */
 static void
-add_local_indexes(JsonbParseState **state, const KvTable *table)
+add_table_member(void *argument, const JsonbValue *name, Jsonb *value)
 {
-	if (table->local_count == 0)
-		return;
-	kv_dynamodb_add_name(state, "LocalSecondaryIndexes");
-	pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
-	for (int i = 0; i < table->local_count; i++)
+	Rewriter   *rewriter = argument;
+	JsonbParseState **state = &rewriter->state;
+
+	if (is_called(name, "TableName"))
 	{
-		open_index(state, &table->local[i]);
-		pushJsonbValue(state, WJB_END_OBJECT, NULL);
+		kv_dynamodb_add_text(state, "TableName", kv_dynamodb_table_name(rewriter->table));
+		kv_dynamodb_add_text(state, "TableArn", table_arn(rewriter->table));
 	}
-	pushJsonbValue(state, WJB_END_ARRAY, NULL);
-}
-
-/* Returns a number of kv.describe_table's answer. */
-static int64
-described_number(Jsonb *described, const char *name)
-{
-	JsonbValue	value;
-
-	if (getKeyJsonValueFromContainer(&described->root, name, strlen(name), &value) == NULL)
-		return 0;
-	return DatumGetInt64(DirectFunctionCall1(numeric_int8, NumericGetDatum(value.val.numeric)));
-}
-
-/* Returns the size of a table in started GB. */
-int64
-kv_dynamodb_gigabytes(Oid relid)
-{
-	int64		bytes = described_number(kv_table_describe(relid), "TableSizeBytes");
-
-	return Max((bytes + GIGABYTE - 1) / GIGABYTE, 1);
-}
-
-/* Finds the global indexes of a table that are there and usable. */
-static int
-find_global_indexes(const KvTable *table, KvTable **index)
-{
-	int			count = 0;
-
-	for (int i = 0; i < table->global_count; i++)
-	{
-		KvTable    *found = kv_table_lookup(table->global_relid[i]);
-
-		if (found != NULL && found->usable && found->index != NULL)
-			index[count++] = found;
-	}
-	return count;
+	else if (is_called(name, "TableStatus"))
+		kv_dynamodb_add_text(state, "TableStatus", rewriter->status);
+	else if (is_called(name, "LocalSecondaryIndexes") || is_called(name, "GlobalSecondaryIndexes"))
+		add_indexes(rewriter, name, value);
+	else if (!is_called(name, "Partitions"))
+		kv_dynamodb_add_member(state, name, value);
 }
 
 /* Returns the description of a table. */
 Jsonb *
 kv_dynamodb_description(Oid relid, const char *status)
 {
-	KvTable    *table = kv_table_open(relid, AccessShareLock);
-	Jsonb	   *described = kv_table_describe(relid);
-	KvTable   **global = palloc(sizeof(KvTable *) * Max(table->global_count, 1));
-	int			global_count = find_global_indexes(table, global);
-	JsonbParseState *state = NULL;
-	List	   *defined = NIL;
+	Rewriter	rewriter = {NULL, relid, status};
+	JsonbParseState **state = &rewriter.state;
 
-	kv_dynamodb_open(&state);
-	kv_dynamodb_add_text(&state, "TableName", kv_dynamodb_table_name(relid));
-	kv_dynamodb_add_text(&state, "TableArn", table_arn(relid));
-	kv_dynamodb_add_text(&state, "TableStatus", status);
-	add_key_schema(&state, &table->key);
-	kv_dynamodb_add_name(&state, "AttributeDefinitions");
-	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
-	add_definitions(&state, &table->key, &defined);
-	for (int i = 0; i < table->local_count; i++)
-		add_definitions(&state, &table->local[i].key, &defined);
-	for (int i = 0; i < global_count; i++)
-		add_definitions(&state, &global[i]->index->key, &defined);
-	pushJsonbValue(&state, WJB_END_ARRAY, NULL);
-	kv_dynamodb_add_integer(&state, "ItemCount", described_number(described, "ItemCount"));
-	kv_dynamodb_add_integer(&state, "TableSizeBytes", described_number(described, "TableSizeBytes"));
-	kv_dynamodb_add_name(&state, "BillingModeSummary");
-	kv_dynamodb_open(&state);
-	kv_dynamodb_add_text(&state, "BillingMode", "PAY_PER_REQUEST");
-	pushJsonbValue(&state, WJB_END_OBJECT, NULL);
-	add_throughput(&state);
-	kv_dynamodb_add_boolean(&state, "DeletionProtectionEnabled", false);
-	add_local_indexes(&state, table);
-	add_global_indexes(&state, global, global_count);
-	return kv_dynamodb_close(&state);
+	kv_dynamodb_open(state);
+	kv_dynamodb_each(kv_table_describe(relid), add_table_member, &rewriter);
+	kv_dynamodb_add_name(state, "BillingModeSummary");
+	kv_dynamodb_open(state);
+	kv_dynamodb_add_text(state, "BillingMode", "PAY_PER_REQUEST");
+	pushJsonbValue(state, WJB_END_OBJECT, NULL);
+	add_throughput(state);
+	kv_dynamodb_add_boolean(state, "DeletionProtectionEnabled", false);
+	return kv_dynamodb_close(state);
+}
+
+/* Returns the size of a table in started GB. */
+int64
+kv_dynamodb_gigabytes(Oid relid)
+{
+	static const char member[] = "TableSizeBytes";
+	JsonbValue	size;
+	int64		bytes;
+
+	(void) getKeyJsonValueFromContainer(&kv_table_describe(relid)->root, member, strlen(member), &size);
+	bytes = DatumGetInt64(DirectFunctionCall1(numeric_int8, NumericGetDatum(size.val.numeric)));
+	return Max((bytes + GIGABYTE - 1) / GIGABYTE, 1);
 }

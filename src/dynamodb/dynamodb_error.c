@@ -315,17 +315,18 @@ is_translated(const ErrorData *error)
 
 /* Raises the current error anew as DynamoDB's exception. */
 void
-kv_dynamodb_rethrow(MemoryContext caller, const char *operation, Jsonb *request)
+kv_dynamodb_rethrow(MemoryContext caller, const text *operation, Jsonb *request)
 {
 	ErrorData  *error;
 
 	if (is_left_alone(geterrcode()))
 		PG_RE_THROW();
+	/* until now it was the one that is emptied with the error's state */
 	MemoryContextSwitchTo(caller);
 	error = CopyErrorData();
 	FlushErrorState();
 	if (!is_translated(error))
-		translate_error(error, operation, request);
+		translate_error(error, operation ? text_to_cstring(operation) : "", request);
 	error->domain = TRANSLATED;
 	ReThrowError(error);
 }

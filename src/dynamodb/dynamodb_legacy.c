@@ -167,7 +167,7 @@ check_object(const char *what, const JsonbValue *name, Jsonb *value)
 	if (!JB_ROOT_IS_OBJECT(value))
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("%s \"%s\" must be an object", what, pnstrdup(name->val.string.val, name->val.string.len)),
+				 errmsg("%s \"%s\" must be an object", what, kv_dynamodb_string(name)),
 				 errdetail_internal(KV_DYNAMODB_SERIALIZATION)));
 }
 
@@ -216,7 +216,7 @@ write_expected(void *argument, const JsonbValue *name, Jsonb *value)
 					(errcode(ERRCODE_KV_VALIDATION),
 					 errmsg("One or more parameter values were invalid: "
 							"Exists and Value cannot be used with ComparisonOperator and AttributeValueList for Attribute: %s",
-							pnstrdup(name->val.string.val, name->val.string.len))));
+							kv_dynamodb_string(name))));
 		if (has_value)
 			write_comparison(writer, text_to_cstring(member[CONDITION_OPERATOR].string), name,
 							 &member[EXPECTED_VALUE].json, 1);
@@ -233,7 +233,7 @@ write_expected(void *argument, const JsonbValue *name, Jsonb *value)
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("One or more parameter values were invalid: Value must%s be provided when Exists is %s for Attribute: %s",
 						has_value ? " not" : "", has_value ? "false" : "null or true",
-						pnstrdup(name->val.string.val, name->val.string.len))));
+						kv_dynamodb_string(name))));
 }
 
 /* Starts an expression whose parts are joined by AND or OR. */

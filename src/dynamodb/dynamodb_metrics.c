@@ -14,12 +14,18 @@
 #include "base/compat.h"
 #include "dynamodb/dynamodb.h"
 
+/* A write to an item collection. */
+typedef struct Written
+{
+	const char *name;			/* of the table in the request */
+	Jsonb	   *key;			/* the item or its key, plain */
+} Written;
+
 /* The collections of one table that a request wrote to. */
 typedef struct TableCollections
 {
-	const char *name;			/* of the table in the request */
 	Oid			table;
-	List	   *keys;			/* plain objects of the partition key alone */
+	List	   *keys;			/* plain objects of the partition key alone, each once */
 } TableCollections;
 
 /* Returns the partition key of an item or key, alone; NULL if the table has no local indexes or the key is not there. */
@@ -42,7 +48,7 @@ collection_key(Oid relid, Jsonb *key)
 
 /* Adds the members of one ItemCollectionMetrics. */
 static void
-add_members(JsonbParseState **state, Oid table, Jsonb *key)
+add_members(JsonbParseState **state, Jsonb *key, int64 gigabytes)
 {
 	JsonbValue	value;
 
@@ -52,7 +58,7 @@ add_members(JsonbParseState **state, Oid table, Jsonb *key)
 	value.type = jbvNumeric;
 	value.val.numeric = int64_to_numeric(0);
 	pushJsonbValue(state, WJB_ELEM, &value);
-	value.val.numeric = int64_to_numeric(kv_dynamodb_gigabytes(table));
+	value.val.numeric = int64_to_numeric(gigabytes);
 	pushJsonbValue(state, WJB_ELEM, &value);
 	pushJsonbValue(state, WJB_END_ARRAY, NULL);
 }
@@ -67,7 +73,7 @@ kv_dynamodb_add_metrics(JsonbParseState **state, Oid table, Jsonb *key)
 		return;
 	kv_dynamodb_add_name(state, "ItemCollectionMetrics");
 	kv_dynamodb_open(state);
-	add_members(state, table, collection);
+	add_members(state, collection, kv_dynamodb_gigabytes(table));
 	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
 
@@ -75,78 +81,89 @@ kv_dynamodb_add_metrics(JsonbParseState **state, Oid table, Jsonb *key)
 void
 kv_dynamodb_note_collection(KvDynamoMetrics *metrics, const char *table, Jsonb *key)
 {
-	TableCollections *collections = NULL;
+	Written    *written = palloc(sizeof(Written));
+
+	written->name = table;
+	written->key = key;
+	metrics->writes = lappend(metrics->writes, written);
+}
+
+/* Returns the collections of a table, which the list gets if it does not have them. */
+static TableCollections *
+collections_of(List **tables, Oid table)
+{
+	TableCollections *collections;
 	ListCell   *cell;
 
-	foreach(cell, metrics->tables)
+	foreach(cell, *tables)
 	{
 		collections = lfirst(cell);
-		if (strcmp(collections->name, table) == 0)
-			break;
-		collections = NULL;
+		if (collections->table == table)
+			return collections;
 	}
-	if (collections == NULL)
-	{
-		collections = palloc0(sizeof(TableCollections));
-		collections->name = pstrdup(table);
-		metrics->tables = lappend(metrics->tables, collections);
-	}
+	collections = palloc0(sizeof(TableCollections));
+	collections->table = table;
+	*tables = lappend(*tables, collections);
+	return collections;
+}
+
+/* Adds a collection unless it is there. */
+static void
+add_collection(TableCollections *collections, Jsonb *key)
+{
+	ListCell   *cell;
+
+	foreach(cell, collections->keys)
+		if (compareJsonbContainers(&((Jsonb *) lfirst(cell))->root, &key->root) == 0)
+			return;
 	collections->keys = lappend(collections->keys, key);
 }
 
-/* Returns the collections of a table, each once. */
+/* Returns what was written to by table, of those that have local indexes: two names may mean one table. */
 static List *
-distinct_collections(Oid table, List *keys)
+group_writes(const List *writes)
 {
-	List	   *distinct = NIL;
+	List	   *tables = NIL;
 	ListCell   *cell;
 
-	foreach(cell, keys)
+	foreach(cell, writes)
 	{
-		Jsonb	   *key = collection_key(table, lfirst(cell));
-		bool		known = key == NULL;
-		ListCell   *other;
+		const Written *written = lfirst(cell);
+		Oid			table = kv_dynamodb_table(cstring_to_text(written->name));
+		Jsonb	   *key = collection_key(table, written->key);
 
-		foreach(other, distinct)
-			known |= compareJsonbContainers(&((Jsonb *) lfirst(other))->root, &key->root) == 0;
-		if (!known)
-			distinct = lappend(distinct, key);
+		if (key)
+			add_collection(collections_of(&tables, table), key);
 	}
-	return distinct;
+	return tables;
 }
 
 /* Adds the metrics of all collections noted; nothing, if no table has local indexes. */
 void
 kv_dynamodb_add_all_metrics(JsonbParseState **state, const KvDynamoMetrics *metrics)
 {
-	bool		opened = false;
+	List	   *tables = group_writes(metrics->writes);
 	ListCell   *cell;
 
-	foreach(cell, metrics->tables)
+	if (tables == NIL)
+		return;
+	kv_dynamodb_add_name(state, "ItemCollectionMetrics");
+	kv_dynamodb_open(state);
+	foreach(cell, tables)
 	{
 		const TableCollections *collections = lfirst(cell);
-		Oid			table = kv_dynamodb_table(cstring_to_text(collections->name));
-		List	   *keys = distinct_collections(table, collections->keys);
+		int64		gigabytes = kv_dynamodb_gigabytes(collections->table);
 		ListCell   *key;
 
-		if (keys == NIL)
-			continue;
-		if (!opened)
-		{
-			kv_dynamodb_add_name(state, "ItemCollectionMetrics");
-			kv_dynamodb_open(state);
-			opened = true;
-		}
-		kv_dynamodb_add_name(state, kv_dynamodb_table_name(table));
+		kv_dynamodb_add_name(state, kv_dynamodb_table_name(collections->table));
 		pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
-		foreach(key, keys)
+		foreach(key, collections->keys)
 		{
 			kv_dynamodb_open(state);
-			add_members(state, table, lfirst(key));
+			add_members(state, lfirst(key), gigabytes);
 			pushJsonbValue(state, WJB_END_OBJECT, NULL);
 		}
 		pushJsonbValue(state, WJB_END_ARRAY, NULL);
 	}
-	if (opened)
-		pushJsonbValue(state, WJB_END_OBJECT, NULL);
+	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }

@@ -56,7 +56,8 @@ check_name(const char *what, text *name, int shortest)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("1 validation error detected: Value '%s' at '%s' failed to satisfy constraint: "
-						"Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+", value, what)));
+						"Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+",
+						kv_dynamodb_shown(value, length), what)));
 	if (length < shortest || length > MAX_NAME_LENGTH)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
@@ -155,7 +156,7 @@ kv_dynamodb_table_name(Oid relid)
 	char	   *relation = get_rel_name(relid);
 	char	   *noted = comment_behind(relid, TABLE_COMMENT);
 
-	if (noted == NULL)
+	if (relation == NULL || noted == NULL)
 		return relation;
 	noted = pnstrdup(noted, strcspn(noted, " "));
 	/* a table that was renamed has its new name */
@@ -209,8 +210,8 @@ kv_dynamodb_index_name(Oid relid)
 	return noted ? noted : get_rel_name(relid);
 }
 
-/* Finds an index of a table by DynamoDB's name; InvalidOid if there is none. */
-static Oid
+/* Returns the relation name of an index of a table by DynamoDB's name; NULL if there is none. */
+static char *
 find_index(Oid relid, const char *name)
 {
 	const KvTable *table = kv_table_open(relid, AccessShareLock);
@@ -219,11 +220,13 @@ find_index(Oid relid, const char *name)
 	{
 		Oid			index = i < table->global_count ? table->global_relid[i] :
 			table->local[i - table->global_count].relid;
+		char	   *relation = get_rel_name(index);
+		char	   *known = kv_dynamodb_index_name(index);
 
-		if (get_rel_name(index) != NULL && strcmp(kv_dynamodb_index_name(index), name) == 0)
-			return index;
+		if (relation && known && strcmp(known, name) == 0)
+			return relation;
 	}
-	return InvalidOid;
+	return NULL;
 }
 
 /* Returns the relation name of an index to be created. */
@@ -234,7 +237,7 @@ kv_dynamodb_new_index_name(Oid table, text *name, bool *derived)
 	char	   *relation = derive_name(value);
 	Oid			schema = get_rel_namespace(table);
 
-	if (OidIsValid(find_index(table, value)))
+	if (find_index(table, value))
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("Attempting to create an index which already exists: %s", value)));
@@ -249,11 +252,11 @@ text *
 kv_dynamodb_index(Oid table, text *name)
 {
 	char	   *value = check_name("indexName", name, 1);
-	Oid			index = find_index(table, value);
+	char	   *relation = find_index(table, value);
 
-	if (!OidIsValid(index))
+	if (relation == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("The table does not have the specified index: %s", value)));
-	return cstring_to_text(get_rel_name(index));
+	return cstring_to_text(relation);
 }

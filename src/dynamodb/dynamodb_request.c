@@ -11,6 +11,8 @@
 
 #include "fmgr.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/numeric.h"
@@ -26,6 +28,22 @@ static const char *const kind_names[] = {
 	[KV_DYNAMO_OBJECT] = "an object",
 	[KV_DYNAMO_ARRAY] = "an array"
 };
+
+/* Returns a string of a request, or the name of a member. */
+char *
+kv_dynamodb_string(const JsonbValue *string)
+{
+	return pnstrdup(string->val.string.val, string->val.string.len);
+}
+
+/* Returns what of a foreign string goes into a message. */
+char *
+kv_dynamodb_shown(const char *string, int length)
+{
+	int			shown = pg_mbcliplen(string, length, KV_DYNAMO_SHOWN_LENGTH);
+
+	return psprintf("%.*s%s", shown, string, shown < length ? ".." : "");
+}
 
 /* Tells whether a text is this word. */
 bool
@@ -74,24 +92,28 @@ kv_dynamodb_member_path(const char *map, const JsonbValue *name)
 static void
 check_allowed(const char *path, const KvDynamoMember *member, const text *value)
 {
-	char	   *word = text_to_cstring(value);
 	StringInfoData set;
 
-	initStringInfo(&set);
 	for (const char *start = member->allowed; *start;)
 	{
 		int			length = strcspn(start, "|");
 
-		if (strlen(word) == length && memcmp(start, word, length) == 0)
+		if (VARSIZE_ANY_EXHDR(value) == length && memcmp(start, VARDATA_ANY(value), length) == 0)
 			return;
-		appendStringInfo(&set, "%s%.*s", set.len > 0 ? ", " : "", length, start);
 		start += length + (start[length] == '|');
 	}
+	initStringInfo(&set);
+	for (const char *c = member->allowed; *c; c++)
+		if (*c == '|')
+			appendStringInfoString(&set, ", ");
+		else
+			appendStringInfoChar(&set, *c);
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_VALIDATION),
 			 errmsg("1 validation error detected: Value '%s' at '%s' failed to satisfy constraint: "
 					"Member must satisfy enum value set: [%s]",
-					word, constraint_path(path, member->name), set.data)));
+					kv_dynamodb_shown(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value)),
+					constraint_path(path, member->name), set.data)));
 }
 
 /* Reads a whole number that fits 32 bits; false if it is none. */
@@ -157,7 +179,7 @@ find_member(const JsonbValue *name, const char *what, const KvDynamoMember *memb
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_VALIDATION),
 			 errmsg("%s has the unknown member \"%s\"", what,
-					pnstrdup(name->val.string.val, name->val.string.len))));
+					kv_dynamodb_shown(name->val.string.val, name->val.string.len))));
 }
 
 /* Reads the members of an object. */
@@ -175,6 +197,7 @@ kv_dynamodb_read(Jsonb *object, const char *what, const char *path, const KvDyna
 	{
 		int			i = find_member(&name, what, members, count);
 
+		CHECK_FOR_INTERRUPTS();
 		(void) JsonbIteratorNext(&iterator, &value, true);
 		if (value.type == jbvNull)
 			continue;
@@ -209,6 +232,7 @@ kv_dynamodb_objects(Jsonb *array, const char *what, int *count)
 	(void) JsonbIteratorNext(&iterator, &value, true);
 	while (JsonbIteratorNext(&iterator, &value, true) == WJB_ELEM)
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (value.type != jbvBinary || !JsonContainerIsObject(value.val.binary.data))
 			ereport(ERROR,
 					(errcode(ERRCODE_KV_VALIDATION),
@@ -230,6 +254,7 @@ kv_dynamodb_each(Jsonb *object, KvDynamoVisitor visit, void *argument)
 	(void) JsonbIteratorNext(&iterator, &name, true);
 	while (JsonbIteratorNext(&iterator, &name, true) == WJB_KEY)
 	{
+		CHECK_FOR_INTERRUPTS();
 		(void) JsonbIteratorNext(&iterator, &value, true);
 		visit(argument, &name, JsonbValueToJsonb(&value));
 	}
@@ -318,12 +343,13 @@ kv_dynamodb_add_json(JsonbParseState **state, const char *name, Jsonb *value)
 	pushJsonbValue(state, WJB_VALUE, &binary);
 }
 
-/* Adds a value of any kind. */
+/* Adds a member as it is. */
 void
-kv_dynamodb_add_value(JsonbParseState **state, JsonbIteratorToken token, Jsonb *value)
+kv_dynamodb_add_member(JsonbParseState **state, const JsonbValue *name, Jsonb *value)
 {
-	JsonbValue	pushed;
+	JsonbValue	pushed = *name;
 
+	pushJsonbValue(state, WJB_KEY, &pushed);
 	if (JB_ROOT_IS_SCALAR(value))
 		(void) JsonbExtractScalar(&value->root, &pushed);
 	else
@@ -332,7 +358,7 @@ kv_dynamodb_add_value(JsonbParseState **state, JsonbIteratorToken token, Jsonb *
 		pushed.val.binary.data = &value->root;
 		pushed.val.binary.len = VARSIZE(value) - VARHDRSZ;
 	}
-	pushJsonbValue(state, token, &pushed);
+	pushJsonbValue(state, WJB_VALUE, &pushed);
 }
 
 /* Adds an object or array as an element. */

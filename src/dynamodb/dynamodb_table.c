@@ -13,6 +13,7 @@
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -86,13 +87,18 @@ static const KvDynamoMember index_members[INDEX_MEMBERS] = {
 	{"WarmThroughput", KV_DYNAMO_ANY}
 };
 
-/* AttributeDefinitions. */
+/* One of AttributeDefinitions. */
+typedef struct Definition
+{
+	text	   *name;
+	text	   *type;
+	bool		used;			/* by a key */
+} Definition;
+
 typedef struct Definitions
 {
 	int			count;
-	text	  **name;
-	text	  **type;
-	bool	   *used;
+	Definition *one;			/* ordered by name */
 } Definitions;
 
 /* KeySchema: partition key, and sort key or NULL. */
@@ -111,11 +117,20 @@ refuse(const char *why)
 			 errmsg("One or more parameter values were invalid: %s", why)));
 }
 
-/* Tells whether two texts are the same. */
-static bool
-same(const text *a, const text *b)
+/* Orders texts: by length, then by bytes. */
+static int
+compare_texts(const text *a, const text *b)
 {
-	return kv_dynamodb_is(a, text_to_cstring(b));
+	if (VARSIZE_ANY_EXHDR(a) != VARSIZE_ANY_EXHDR(b))
+		return VARSIZE_ANY_EXHDR(a) < VARSIZE_ANY_EXHDR(b) ? -1 : 1;
+	return memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(a));
+}
+
+/* Orders definitions by name, for qsort and bsearch. */
+static int
+compare_definitions(const void *a, const void *b)
+{
+	return compare_texts(((const Definition *) a)->name, ((const Definition *) b)->name);
 }
 
 /* Reads AttributeDefinitions. */
@@ -131,35 +146,35 @@ read_definitions(const KvDynamoValue *value, Definitions *definitions)
 	if (!value->given)
 		return;
 	element = kv_dynamodb_objects(value->json, "AttributeDefinitions", &definitions->count);
-	definitions->name = palloc(sizeof(text *) * (definitions->count + 1));
-	definitions->type = palloc(sizeof(text *) * (definitions->count + 1));
-	definitions->used = palloc0(sizeof(bool) * (definitions->count + 1));
+	definitions->one = palloc0(sizeof(Definition) * (definitions->count + 1));
 	for (int i = 0; i < definitions->count; i++)
 	{
 		KvDynamoValue member[lengthof(members)];
 
 		kv_dynamodb_read(element[i], "AttributeDefinitions", kv_dynamodb_element_path("attributeDefinitions", i),
 						 members, lengthof(members), member);
-		definitions->name[i] = member[0].string;
-		definitions->type[i] = member[1].string;
-		for (int j = 0; j < i; j++)
-			if (same(definitions->name[i], definitions->name[j]))
-				refuse("Duplicate AttributeName in AttributeDefinitions");
+		definitions->one[i].name = member[0].string;
+		definitions->one[i].type = member[1].string;
 	}
+	qsort(definitions->one, definitions->count, sizeof(Definition), compare_definitions);
+	for (int i = 1; i < definitions->count; i++)
+		if (compare_definitions(&definitions->one[i - 1], &definitions->one[i]) == 0)
+			refuse("Duplicate AttributeName in AttributeDefinitions");
 }
 
 /* Returns the type of a key attribute. */
 static text *
 find_type(Definitions *definitions, text *name)
 {
-	for (int i = 0; i < definitions->count; i++)
-		if (same(definitions->name[i], name))
-		{
-			definitions->used[i] = true;
-			return definitions->type[i];
-		}
-	refuse(psprintf("Some index key attributes are not defined in AttributeDefinitions. Keys: [%s]",
-					text_to_cstring(name)));
+	Definition	key = {name};
+	Definition *found = definitions->count == 0 ? NULL :
+		bsearch(&key, definitions->one, definitions->count, sizeof(Definition), compare_definitions);
+
+	if (found == NULL)
+		refuse(psprintf("Some index key attributes are not defined in AttributeDefinitions. Keys: [%s]",
+						kv_dynamodb_shown(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name))));
+	found->used = true;
+	return found->type;
 }
 
 /* Reads KeySchema. */
@@ -241,7 +256,7 @@ read_index(Jsonb *request, const char *path, Definitions *definitions, const Key
 	index->global = table_keys == NULL;
 	if (table_keys)
 	{
-		if (!same(keys.name[0], table_keys->name[0]))
+		if (compare_texts(keys.name[0], table_keys->name[0]) != 0)
 			refuse(psprintf("Index KeySchema does not have the same leading hash key as table KeySchema for index: %s",
 							text_to_cstring(index->name)));
 		if (keys.name[1] == NULL)
@@ -342,9 +357,10 @@ kv_dynamodb_create_table(Jsonb *request)
 	indexes = read_indexes(&value[TABLE_LOCAL], "LocalSecondaryIndexes", &definitions, &keys, NIL);
 	indexes = read_indexes(&value[TABLE_GLOBAL], "GlobalSecondaryIndexes", &definitions, NULL, indexes);
 	for (int i = 0; i < definitions.count; i++)
-		if (!definitions.used[i])
+		if (!definitions.one[i].used)
 			refuse(psprintf("Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions: "
-							"%s is no key", text_to_cstring(definitions.name[i])));
+							"%s is no key", kv_dynamodb_shown(VARDATA_ANY(definitions.one[i].name),
+											  VARSIZE_ANY_EXHDR(definitions.one[i].name))));
 	tags = value[TABLE_TAGS].given ? kv_dynamodb_read_tags(value[TABLE_TAGS].json, kv_dynamodb_empty()) : NULL;
 
 	create.table_name = cstring_to_text(kv_dynamodb_new_table_name(value[TABLE_NAME].string, &derived));
@@ -425,7 +441,10 @@ kv_dynamodb_update_table(Jsonb *request)
 		element = kv_dynamodb_objects(value[UPDATE_GLOBAL].json, "GlobalSecondaryIndexUpdates", &count);
 	table = kv_dynamodb_table(value[TABLE_NAME].string);
 	for (int i = 0; i < count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		update_index(table, element[i], kv_dynamodb_element_path("globalSecondaryIndexUpdates", i), &definitions);
+	}
 	CommandCounterIncrement();
 	return description_answer("TableDescription", table, "ACTIVE");
 }
@@ -486,11 +505,14 @@ list_names(void)
 		Oid			relid = DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &is_null));
 		KvTable    *table = kv_table_lookup(relid);
 		MemoryContext spi;
+		char	   *name;
 
 		if (table == NULL || !table->usable || table->index != NULL)
 			continue;
 		spi = MemoryContextSwitchTo(caller);
-		names = lappend(names, kv_dynamodb_table_name(relid));
+		name = kv_dynamodb_table_name(relid);
+		if (name)
+			names = lappend(names, name);
 		MemoryContextSwitchTo(spi);
 	}
 	SPI_finish();

@@ -31,6 +31,22 @@ check_owner(Oid relid)
 		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)), get_rel_name(relid));
 }
 
+/*
+ * Finds a table whose tags the current user may change, and locks it as
+ * COMMENT does: nobody else changes them or drops it meanwhile.  Who must not
+ * does not get as far as the lock.
+ */
+static Oid
+open_to_tag(text *resource)
+{
+	Oid			table = kv_dynamodb_table(resource);
+
+	check_owner(table);
+	(void) kv_table_open(table, ShareUpdateExclusiveLock);
+	check_owner(table);
+	return table;
+}
+
 /* Returns old tags with those of an array of Key and Value. */
 Jsonb *
 kv_dynamodb_read_tags(Jsonb *array, Jsonb *old)
@@ -89,8 +105,7 @@ kv_dynamodb_tag_resource(Jsonb *request)
 	Oid			table;
 
 	kv_dynamodb_read(request, "TagResource", NULL, members, lengthof(members), value);
-	table = kv_dynamodb_table(value[0].string);
-	check_owner(table);
+	table = open_to_tag(value[0].string);
 	kv_dynamodb_note_table(table, kv_dynamodb_table_name(table),
 						   kv_dynamodb_read_tags(value[1].json, kv_dynamodb_tags(table)));
 	return kv_dynamodb_empty();
@@ -111,8 +126,7 @@ kv_dynamodb_untag_resource(Jsonb *request)
 	Oid			table;
 
 	kv_dynamodb_read(request, "UntagResource", NULL, members, lengthof(members), value);
-	table = kv_dynamodb_table(value[0].string);
-	check_owner(table);
+	table = open_to_tag(value[0].string);
 	iterator = JsonbIteratorInit(&kv_dynamodb_tags(table)->root);
 	kv_dynamodb_open(&state);
 	(void) JsonbIteratorNext(&iterator, &name, true);
@@ -137,7 +151,7 @@ add_tag(void *argument, const JsonbValue *name, Jsonb *value)
 
 	(void) JsonbExtractScalar(&value->root, &tag);
 	kv_dynamodb_open(state);
-	kv_dynamodb_add_text(state, "Key", pnstrdup(name->val.string.val, name->val.string.len));
+	kv_dynamodb_add_text(state, "Key", kv_dynamodb_string(name));
 	kv_dynamodb_add_name(state, "Value");
 	pushJsonbValue(state, WJB_VALUE, &tag);
 	pushJsonbValue(state, WJB_END_OBJECT, NULL);
@@ -152,12 +166,15 @@ kv_dynamodb_list_tags_of_resource(Jsonb *request)
 	};
 	KvDynamoValue value[lengthof(members)];
 	JsonbParseState *state = NULL;
+	Oid			table;
 
 	kv_dynamodb_read(request, "ListTagsOfResource", NULL, members, lengthof(members), value);
+	table = kv_dynamodb_table(value[0].string);
+	(void) kv_table_open(table, AccessShareLock);
 	kv_dynamodb_open(&state);
 	kv_dynamodb_add_name(&state, "Tags");
 	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
-	kv_dynamodb_each(kv_dynamodb_tags(kv_dynamodb_table(value[0].string)), add_tag, &state);
+	kv_dynamodb_each(kv_dynamodb_tags(table), add_tag, &state);
 	pushJsonbValue(&state, WJB_END_ARRAY, NULL);
 	return kv_dynamodb_close(&state);
 }

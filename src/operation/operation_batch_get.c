@@ -146,7 +146,7 @@ open_tables(Batch *batch)
 	}
 }
 
-/* Counts the keys, so that a batch with too many of them is not read. */
+/* Counts the keys, and the tables, which may have none, so that a batch with too many of them is not read. */
 static void
 check_count(const Batch *batch)
 {
@@ -155,6 +155,7 @@ check_count(const Batch *batch)
 	for (int i = 0; i < batch->part_count; i++)
 		count += JsonContainerSize(batch->part[i].member[PART_KEYS].array);
 	kv_request_check_count("keys", count, KV_MAX_BATCH_GETS);
+	kv_request_check_count("tables", batch->part_count, KV_MAX_BATCH_GETS);
 }
 
 /* Reads the keys of one table. */

@@ -184,6 +184,7 @@ read_request(Batch *batch, Jsonb *request)
 	KvRequestWalk walk;
 
 	kv_request_check_count("writes", count_writes(tables), KV_MAX_BATCH_WRITES);
+	kv_request_check_count("tables", JsonContainerSize(tables), KV_MAX_BATCH_WRITES);
 	kv_request_walk_start(&walk, tables);
 	while (kv_request_walk_next(&walk))
 		read_shapes(batch, &walk.value);

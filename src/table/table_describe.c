@@ -12,6 +12,7 @@
 
 #include "access/table.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/jsonb.h"
@@ -118,11 +119,14 @@ push_attributes(JsonbParseState **state, const KvKeySchema *key, List **names)
 	}
 }
 
-/* Returns a global index of the table; NULL if it is not there or not usable. */
+/* Returns a global index of the table, locked so that it is not dropped meanwhile; NULL if it is not there or not usable. */
 static KvTable *
 global_index(const KvTable *table, int number)
 {
-	KvTable    *index = kv_table_lookup(table->global_relid[number]);
+	KvTable    *index;
+
+	LockRelationOid(table->global_relid[number], AccessShareLock);
+	index = kv_table_lookup(table->global_relid[number]);
 
 	return index != NULL && index->usable && index->index != NULL ? index : NULL;
 }

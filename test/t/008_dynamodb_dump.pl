@@ -67,7 +67,8 @@ done_testing();
 sub query
 {
 	return <<"END";
-SELECT kv.dynamodb('DescribeTable', jsonb_build_object('TableName', $request{table})) #- '{Table,TableSizeBytes}' #- '{Table,ItemCount}';
+SELECT kv.dynamodb('DescribeTable', jsonb_build_object('TableName', $request{table})) #- '{Table,TableSizeBytes}' #- '{Table,ItemCount}'
+	#- '{Table,GlobalSecondaryIndexes,0,IndexSizeBytes}' #- '{Table,GlobalSecondaryIndexes,0,ItemCount}';
 SELECT kv.dynamodb('ListTagsOfResource', jsonb_build_object('ResourceArn', $request{table}));
 SELECT kv.dynamodb('Scan', jsonb_build_object('TableName', $request{table})) -> 'Count',
 	kv.dynamodb('Query', jsonb_build_object('TableName', $request{table}, 'IndexName', repeat('local-', 30), 'KeyConditionExpression', '#h = :h AND #g = :g',

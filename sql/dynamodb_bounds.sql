@@ -1,0 +1,57 @@
+-- kv.dynamodb: requests of a size that no operation can have are refused in good time and with a short message; what tables are for is for tables alone.
+SET client_min_messages = warning;
+\pset format unaligned
+\pset tuples_only on
+CREATE FUNCTION pg_temp.refusal(operation text, request jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	PERFORM kv.dynamodb(operation, request);
+	RETURN 'done';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN SQLSTATE || ' ' || split_part(detail::jsonb ->> '__type', '#', 2) || ': ' || CASE WHEN length(SQLERRM) > 700 THEN 'a message of ' || length(SQLERRM) ELSE SQLERRM END;
+END $$;
+SELECT kv.create_table('bounds', 'pk');
+
+-- Each of these took time that grows with the square of its size.
+SELECT pg_temp.refusal('CreateTable', jsonb_build_object('TableName', 'new', 'KeySchema', '[{"AttributeName": "a10000", "KeyType": "HASH"}]'::jsonb, 'AttributeDefinitions',
+	(SELECT jsonb_agg(jsonb_build_object('AttributeName', 'a' || i, 'AttributeType', 'S')) FROM generate_series(10000, 49999) i)));
+SELECT pg_temp.refusal('CreateTable', jsonb_build_object('TableName', 'new', 'KeySchema', '[{"AttributeName": "a1", "KeyType": "HASH"}]'::jsonb, 'AttributeDefinitions',
+	(SELECT jsonb_agg(jsonb_build_object('AttributeName', 'a' || i % 39999, 'AttributeType', 'S')) FROM generate_series(0, 39999) i)));
+SELECT pg_temp.refusal('TransactWriteItems', jsonb_build_object('TransactItems',
+	(SELECT jsonb_agg(jsonb_build_object('Put', jsonb_build_object('TableName', 't' || i, 'Item', '{}'::jsonb))) FROM generate_series(10000, 49999) i)));
+SELECT pg_temp.refusal('BatchWriteItem', jsonb_build_object('RequestItems',
+	(SELECT jsonb_object_agg('t' || i, '[{"PutRequest": {"Item": {}}}]'::jsonb) FROM generate_series(10000, 49999) i)));
+SELECT pg_temp.refusal('BatchGetItem', jsonb_build_object('RequestItems', (SELECT jsonb_object_agg('t' || i, '{"Keys": []}'::jsonb) FROM generate_series(10000, 49999) i)
+	|| '{"bounds": {"Keys": [{"pk": {"S": "x"}}]}}'));
+SELECT pg_temp.refusal('BatchWriteItem', jsonb_build_object('RequestItems', (SELECT jsonb_object_agg('bounds' || i, '[]'::jsonb) FROM generate_series(1, 25) i)
+	|| '{"bounds": [{"DeleteRequest": {"Key": {"pk": {"S": "x"}}}}]}'));
+
+-- Long names and values come shortened.
+SELECT pg_temp.refusal(repeat('é', 1000000), '{}');
+SELECT pg_temp.refusal('GetItem', jsonb_build_object(repeat('é', 1000000), 1));
+SELECT pg_temp.refusal('GetItem', jsonb_build_object('TableName', repeat('é', 1000000), 'Key', '{}'::jsonb));
+SELECT pg_temp.refusal('GetItem', jsonb_build_object('TableName', repeat('a', 1000000), 'Key', '{}'::jsonb));
+SELECT pg_temp.refusal('Query', jsonb_build_object('TableName', 'bounds', 'Select', repeat('a', 1000000)));
+SELECT pg_temp.refusal('CreateTable', jsonb_build_object('TableName', 'new', 'KeySchema', jsonb_build_array(jsonb_build_object('AttributeName', repeat('a', 1000000), 'KeyType', 'HASH')),
+	'AttributeDefinitions', '[]'::jsonb));
+
+-- Tags are for key-value tables: not for another one, nor for an index or a view.
+CREATE TABLE bounds_plain (a int PRIMARY KEY);
+CREATE VIEW bounds_view AS SELECT 1 AS a;
+SELECT operation, resource, pg_temp.refusal(operation, jsonb_build_object('ResourceArn', resource) ||
+	CASE operation WHEN 'TagResource' THEN '{"Tags": [{"Key": "a", "Value": "b"}]}' WHEN 'UntagResource' THEN '{"TagKeys": ["a"]}' ELSE '{}' END::jsonb)
+FROM unnest(ARRAY['TagResource', 'UntagResource', 'ListTagsOfResource']) operation, unnest(ARRAY['bounds', 'bounds_p00', 'bounds_pkey', 'bounds_plain', 'bounds_plain_pkey', 'bounds_view']) resource
+ORDER BY operation COLLATE "C", resource COLLATE "C";
+SELECT relname, obj_description(oid, 'pg_class') FROM pg_class WHERE relname LIKE 'bounds%' AND obj_description(oid, 'pg_class') IS NOT NULL ORDER BY relname COLLATE "C";
+
+-- Collections of one table that a request calls by two names are all there.
+SELECT kv.create_table('bounds_local', 'pk', 'sk');
+SELECT kv.create_local_index('bounds_local', 'bounds_l', 'l');
+SELECT kv.dynamodb('BatchWriteItem', '{"ReturnItemCollectionMetrics": "SIZE", "RequestItems": {"bounds_local": [{"PutRequest": {"Item": {"pk": {"S": "a"}, "sk": {"S": "1"}}}},
+	{"PutRequest": {"Item": {"pk": {"S": "a"}, "sk": {"S": "2"}}}}],
+	"arn:aws:dynamodb:local:000000000000:table/bounds_local": [{"PutRequest": {"Item": {"pk": {"S": "b"}, "sk": {"S": "1"}}}}, {"PutRequest": {"Item": {"pk": {"S": "a"}, "sk": {"S": "3"}}}}]}}');
+SELECT kv.drop_table('bounds_local'), kv.drop_table('bounds');
+DROP VIEW bounds_view;
+DROP TABLE bounds_plain;
