@@ -269,7 +269,7 @@ SELECT pg_temp.refusal('UpdateTable', '{"TableName": "errs", "GlobalSecondaryInd
 SELECT pg_temp.refusal('UpdateTable', '{"TableName": "errs", "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "none"}}]}');
 SELECT pg_temp.refusal('UpdateTable', '{"TableName": "errs", "AttributeDefinitions": [{"AttributeName": "g", "AttributeType": "N"}], "GlobalSecondaryIndexUpdates": [{"Create": {"IndexName": "errs_gn",
 	"KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}], "Projection": {"ProjectionType": "ALL"}}}]}');
-SELECT pg_temp.refusal('UpdateTable', '{"TableName": "none"}');
+SELECT pg_temp.refusal('UpdateTable', '{"TableName": "none", "BillingMode": "PAY_PER_REQUEST"}');
 SELECT pg_temp.refusal('ListTables', '{"Limit": 0}');
 SELECT pg_temp.refusal('TagResource', '{"ResourceArn": "arn:aws:dynamodb:local:000000000000:table/none", "Tags": []}');
 SELECT pg_temp.refusal('TagResource', jsonb_build_object('ResourceArn', 'errs', 'Tags', (SELECT jsonb_agg(jsonb_build_object('Key', i::text, 'Value', '')) FROM generate_series(1, 51) i)));

@@ -35,11 +35,22 @@ SELECT * FROM pg_temp.updated('SET m.a.b = :s', ('{":s": ' || repeat('{"L": [', 
 SELECT r.* FROM unnest(ARRAY['SET a = absent', 'SET absent.y = s', 'SET a = s + n', 'SET a = big']) e, LATERAL pg_temp.said('TransactWriteItems', jsonb_build_object('TransactItems', jsonb_build_array(
 	jsonb_build_object('Update', pg_temp.request('UpdateItem', '{}') || jsonb_build_object('UpdateExpression', e))))) r;
 
+-- An index's key is seen when the item is written: a reason too, of a put as of an update, and in SQL.
+SELECT r.* FROM unnest(ARRAY['{"Update": {"TableName": "msgs", "Key": {"pk": {"S": "x"}, "sk": {"N": "1"}}, "UpdateExpression": "SET g = n"}}', '{"Put": {"TableName": "msgs", "Item": {"pk": {"S": "x"}, "sk": {"N": "1"}, "l": {"S": ""}}}}']) action,
+	LATERAL pg_temp.said('TransactWriteItems', jsonb_build_object('TransactItems', jsonb_build_array('{"Put": {"TableName": "msgs", "Item": {"pk": {"S": "other"}, "sk": {"N": "1"}}}}'::jsonb, action::jsonb))) r;
+SELECT kv.transact_write_items('[{"Delete": {"TableName": "msgs", "Key": {"pk": "x", "sk": 1}}}, {"Put": {"TableName": "msgs", "Item": {"pk": "y", "sk": 1, "g": [1]}}}]');
+
 -- Update expressions that are wrong for any item.
 SELECT e || ' ' || v, u.* FROM (VALUES ('SET a = :a', '{}'), ('SET a = :a', '{":a": {"S": "x"}, ":b": {"S": "x"}}'), ('SET a = :a', '{":a": {"S": "x"}, "b": {"S": "x"}}'), ('SET #a = s', '{}'), ('SET a', '{}'), ('SET a = = b', '{}'), ('', '{}'),
 	('SET name = s', '{}'), ('SET a = s SET b = s', '{}'), ('SET pk = s', '{}'), ('SET m = s REMOVE m.a', '{}'), ('SET m.a.b = s, m.a = s', '{}'), ('SET m.a = s, m[1] = s', '{}'), ('SET m[1].a = s, m[1].a = s', '{}'), ('ADD n :s', '{":s": {"S": "x"}}'),
 	('ADD n :s', '{":s": {"L": []}}'), ('ADD n :s', '{":s": {"NULL": true}}'), ('DELETE n :s', '{":s": {"N": "1"}}'), ('SET a = n + :s', '{":s": {"S": "x"}}'), ('SET a = list_append(n, :s)', '{":s": {"M": {}}}'), ('SET a = size(s)', '{}'), ('SET a = nothing(s)', '{}'),
 	('SET a = if_not_exists(:s, :s)', '{":s": {"S": "x"}}'), ('SET a = list_append(n)', '{}')) v (e, v), LATERAL pg_temp.updated(e, v) u;
+
+-- Placeholders without expressions, and none at all.
+SELECT operation, more, r.message FROM unnest(ARRAY['{"ExpressionAttributeNames": {}}', '{"ExpressionAttributeValues": {}}', '{"ExpressionAttributeNames": {"#a": "a"}}', '{"ExpressionAttributeValues": {":a": {"S": "x"}}}']) more, unnest(ARRAY['PutItem', 'UpdateItem', 'GetItem', 'Scan']) operation,
+	LATERAL pg_temp.said(operation, pg_temp.request(operation, more)) r WHERE NOT (operation = 'GetItem' AND more LIKE '%Values%');
+SELECT r.message FROM pg_temp.said('TransactWriteItems', '{"TransactItems": [{"Put": {"TableName": "msgs", "Item": {}, "ExpressionAttributeValues": {}}}]}') r;
+SELECT r.message FROM pg_temp.said('UpdateTable', '{"TableName": "msgs", "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "N"}]}') r;
 
 -- Conditions and filters.
 SELECT c || ' ' || v, r.* FROM (VALUES ('a = :a', '{":b": {"S": "x"}}'), ('a BETWEEN :a AND :b', '{":a": {"N": "2"}, ":b": {"N": "1"}}'), ('a BETWEEN :a AND :b', '{":a": {"N": "2"}, ":b": {"S": "1"}}'), ('a < :a', '{":a": {"SS": ["x"]}}'),

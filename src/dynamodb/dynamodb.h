@@ -51,6 +51,7 @@ typedef struct KvDynamoMember
 	KvDynamoKind kind;
 	bool		required;
 	const char *allowed;		/* of a string: the values, between bars; NULL: any */
+	bool		not_empty;		/* of an object */
 } KvDynamoMember;
 
 /* Its value; all zero: not given. */
@@ -163,6 +164,10 @@ typedef struct KvDynamoLegacy
 
 /* Raises an error if legacy parameters (named) come with expressions. */
 extern void kv_dynamodb_no_mix(const char *legacy, bool has_legacy, const char *expression, bool has_expression);
+
+/* Raises an error if placeholders are given without an expression, whose possible names are said. */
+extern void kv_dynamodb_check_placeholders(const KvDynamoValue *names, const KvDynamoValue *values,
+										   bool has_expression, const char *expressions);
 
 /* Raises an error if ConditionalOperator comes without conditions that it could join. */
 extern void kv_dynamodb_check_operator(const KvDynamoValue *conditional_operator, const KvDynamoValue *conditions,

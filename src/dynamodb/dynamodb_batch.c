@@ -115,8 +115,8 @@ check_verb(void *argument, const JsonbValue *name, Jsonb *value)
 	static const KvDynamoMember members[] = {
 		{"TableName", KV_DYNAMO_STRING}, {"Key", KV_DYNAMO_OBJECT}, {"Item", KV_DYNAMO_OBJECT},
 		{"ConditionExpression", KV_DYNAMO_STRING}, {"UpdateExpression", KV_DYNAMO_STRING},
-		{"ProjectionExpression", KV_DYNAMO_STRING}, {"ExpressionAttributeNames", KV_DYNAMO_OBJECT},
-		{"ExpressionAttributeValues", KV_DYNAMO_OBJECT},
+		{"ProjectionExpression", KV_DYNAMO_STRING}, {"ExpressionAttributeNames", KV_DYNAMO_OBJECT, false, NULL, true},
+		{"ExpressionAttributeValues", KV_DYNAMO_OBJECT, false, NULL, true},
 		{"ReturnValuesOnConditionCheckFailure", KV_DYNAMO_STRING, false, "NONE|ALL_OLD"}
 	};
 	KvDynamoValue given[lengthof(members)];
@@ -272,7 +272,7 @@ add_table_reads(void *argument, const JsonbValue *name, Jsonb *request)
 {
 	static const KvDynamoMember members[] = {
 		{"Keys", KV_DYNAMO_ARRAY, true}, {"ProjectionExpression", KV_DYNAMO_STRING},
-		{"ExpressionAttributeNames", KV_DYNAMO_OBJECT}, {"ConsistentRead", KV_DYNAMO_BOOLEAN},
+		{"ExpressionAttributeNames", KV_DYNAMO_OBJECT, false, NULL, true}, {"ConsistentRead", KV_DYNAMO_BOOLEAN},
 		{"AttributesToGet", KV_DYNAMO_ARRAY}
 	};
 	Rewriter   *rewriter = argument;

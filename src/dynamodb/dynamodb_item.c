@@ -36,8 +36,8 @@ enum
 	[WRITE_TABLE] = {"TableName", KV_DYNAMO_STRING, true}, \
 	[WRITE_KEY] = {key, KV_DYNAMO_OBJECT, true}, \
 	[WRITE_CONDITION] = {"ConditionExpression", KV_DYNAMO_STRING}, \
-	[WRITE_NAMES] = {"ExpressionAttributeNames", KV_DYNAMO_OBJECT}, \
-	[WRITE_VALUES] = {"ExpressionAttributeValues", KV_DYNAMO_OBJECT}, \
+	[WRITE_NAMES] = {"ExpressionAttributeNames", KV_DYNAMO_OBJECT, false, NULL, true}, \
+	[WRITE_VALUES] = {"ExpressionAttributeValues", KV_DYNAMO_OBJECT, false, NULL, true}, \
 	[WRITE_RETURN] = {"ReturnValues", KV_DYNAMO_STRING, false, return_values}, \
 	[WRITE_RETURN_ON_FAILURE] = {"ReturnValuesOnConditionCheckFailure", KV_DYNAMO_STRING, false, FAILURE_VALUES}, \
 	[WRITE_CAPACITY] = {"ReturnConsumedCapacity", KV_DYNAMO_STRING, false, CAPACITY_VALUES}, \
@@ -69,7 +69,7 @@ static const KvDynamoMember get_members[GET_MEMBERS] = {
 	[GET_TABLE] = {"TableName", KV_DYNAMO_STRING, true},
 	[GET_KEY] = {"Key", KV_DYNAMO_OBJECT, true},
 	[GET_PROJECTION] = {"ProjectionExpression", KV_DYNAMO_STRING},
-	[GET_NAMES] = {"ExpressionAttributeNames", KV_DYNAMO_OBJECT},
+	[GET_NAMES] = {"ExpressionAttributeNames", KV_DYNAMO_OBJECT, false, NULL, true},
 	[GET_CONSISTENT] = {"ConsistentRead", KV_DYNAMO_BOOLEAN},
 	[GET_CAPACITY] = {"ReturnConsumedCapacity", KV_DYNAMO_STRING, false, CAPACITY_VALUES},
 	[GET_ATTRIBUTES] = {"AttributesToGet", KV_DYNAMO_ARRAY}
@@ -91,6 +91,9 @@ read_write(const KvDynamoValue *value, const KvDynamoMember *members, int count,
 					   value[WRITE_EXPECTED].given || has_updates, expression,
 					   has_update || value[WRITE_CONDITION].given || has_placeholders);
 	kv_dynamodb_check_operator(&value[WRITE_CONDITIONAL_OPERATOR], &value[WRITE_EXPECTED], "Expected");
+	kv_dynamodb_check_placeholders(&value[WRITE_NAMES], &value[WRITE_VALUES], has_update || value[WRITE_CONDITION].given,
+								   count > WRITE_UPDATE ? "UpdateExpression and ConditionExpression are null" :
+								   "ConditionExpression is null");
 	write->condition = value[WRITE_CONDITION].string;
 	write->attribute_names = value[WRITE_NAMES].json;
 	write->attribute_values = kv_dynamodb_plain(value[WRITE_VALUES].json);
@@ -183,6 +186,7 @@ kv_dynamodb_get_item(Jsonb *request)
 	kv_dynamodb_no_mix("AttributesToGet", value[GET_ATTRIBUTES].given,
 					   value[GET_PROJECTION].given ? "ProjectionExpression" : "ExpressionAttributeNames",
 					   value[GET_PROJECTION].given || value[GET_NAMES].given);
+	kv_dynamodb_check_placeholders(&value[GET_NAMES], NULL, value[GET_PROJECTION].given, NULL);
 	get.projection = value[GET_PROJECTION].string;
 	get.attribute_names = value[GET_NAMES].json;
 	if (value[GET_ATTRIBUTES].given)

@@ -88,6 +88,23 @@ kv_dynamodb_no_mix(const char *legacy, bool has_legacy, const char *expression, 
 						"Non-expression parameters: {%s} Expression parameters: {%s}", legacy, expression)));
 }
 
+/* Raises an error if placeholders are given without an expression. */
+void
+kv_dynamodb_check_placeholders(const KvDynamoValue *names, const KvDynamoValue *values,
+							   bool has_expression, const char *expressions)
+{
+	if (has_expression)
+		return;
+	if (names->given)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("ExpressionAttributeNames can only be specified when using expressions")));
+	if (values && values->given)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("ExpressionAttributeValues can only be specified when using expressions: %s", expressions)));
+}
+
 /* Raises an error if ConditionalOperator comes without conditions that it could join. */
 void
 kv_dynamodb_check_operator(const KvDynamoValue *conditional_operator, const KvDynamoValue *conditions, const char *what)

@@ -43,8 +43,8 @@ enum
 	[READ_INDEX] = {"IndexName", KV_DYNAMO_STRING}, \
 	[READ_FILTER] = {"FilterExpression", KV_DYNAMO_STRING}, \
 	[READ_PROJECTION] = {"ProjectionExpression", KV_DYNAMO_STRING}, \
-	[READ_NAMES] = {"ExpressionAttributeNames", KV_DYNAMO_OBJECT}, \
-	[READ_VALUES] = {"ExpressionAttributeValues", KV_DYNAMO_OBJECT}, \
+	[READ_NAMES] = {"ExpressionAttributeNames", KV_DYNAMO_OBJECT, false, NULL, true}, \
+	[READ_VALUES] = {"ExpressionAttributeValues", KV_DYNAMO_OBJECT, false, NULL, true}, \
 	[READ_LIMIT] = {"Limit", KV_DYNAMO_INTEGER}, \
 	[READ_START] = {"ExclusiveStartKey", KV_DYNAMO_OBJECT}, \
 	[READ_SELECT] = {"Select", KV_DYNAMO_STRING, false, \
@@ -135,6 +135,9 @@ read_expressions(const KvDynamoValue *value, bool is_query, KvReadRequest *read)
 					   has_condition || value[READ_FILTER].given || value[READ_PROJECTION].given || has_placeholders);
 	kv_dynamodb_check_operator(&value[READ_CONDITIONAL_OPERATOR], &value[READ_LEGACY_FILTER],
 							   is_query ? "QueryFilter" : "ScanFilter");
+	kv_dynamodb_check_placeholders(&value[READ_NAMES], &value[READ_VALUES],
+								   is_query || value[READ_FILTER].given || value[READ_PROJECTION].given,
+								   "FilterExpression is null");
 	if (is_query && !has_conditions && !has_condition)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),

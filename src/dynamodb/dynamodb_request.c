@@ -207,6 +207,10 @@ kv_dynamodb_read(Jsonb *object, const char *what, const char *path, const KvDyna
 					 errmsg("%s of %s must be %s", members[i].name, what, kind_names[members[i].kind]),
 					 errdetail_internal(KV_DYNAMODB_SERIALIZATION)));
 		values[i].given = true;
+		if (members[i].not_empty && JB_ROOT_COUNT(values[i].json) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_KV_VALIDATION),
+					 errmsg("%s must not be empty", members[i].name)));
 	}
 	for (int i = 0; i < count; i++)
 		if (members[i].required && !values[i].given)

@@ -431,10 +431,18 @@ kv_dynamodb_update_table(Jsonb *request)
 	KvDynamoValue value[UPDATE_MEMBERS];
 	Definitions definitions;
 	Jsonb	  **element = NULL;
+	bool		has_change = false;
 	int			count = 0;
 	Oid			table;
 
 	kv_dynamodb_read(request, "UpdateTable", NULL, update_members, UPDATE_MEMBERS, value);
+	for (int i = 0; i < UPDATE_MEMBERS; i++)
+		has_change |= value[i].given && i != TABLE_NAME && i != TABLE_DEFINITIONS;
+	if (!has_change)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates "
+						"or SSESpecification or ReplicaUpdates is required")));
 	check_supported(value);
 	read_definitions(&value[TABLE_DEFINITIONS], &definitions);
 	if (value[UPDATE_GLOBAL].given)

@@ -239,9 +239,9 @@ make_reasons(const KvTransaction *transaction, int conflicting)
 	return kv_json_text(JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_ARRAY, NULL)));
 }
 
-/* Raises KV002. */
-static void
-cancel(const KvTransaction *transaction)
+/* Raises KV002; context is that of an error which is the reason, or NULL. */
+pg_noreturn static void
+cancel(const KvTransaction *transaction, const char *context)
 {
 	StringInfoData codes;
 
@@ -251,7 +251,8 @@ cancel(const KvTransaction *transaction)
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_TRANSACTION_CANCELED),
 			 errmsg("transaction cancelled: %s", codes.data),
-			 errdetail_internal("%s", make_reasons(transaction, -1))));
+			 errdetail_internal("%s", make_reasons(transaction, -1)),
+			 context ? errcontext("%s", context) : 0));
 }
 
 /* Judges all actions; any that failed cancels the transaction. */
@@ -275,7 +276,7 @@ judge_all(KvTransaction *transaction)
 	}
 	end_pass(&pass);
 	if (failed)
-		cancel(transaction);
+		cancel(transaction, NULL);
 	kv_transact_check_size(bytes);
 }
 
@@ -307,7 +308,7 @@ write_row(KvTransaction *transaction, KvAction *action, KvTarget *target)
 		{
 			judge(action, target);
 			if (has_failed(action))
-				cancel(transaction);
+				cancel(transaction, NULL);
 		}
 		if (change_row(action, target) != KV_WRITE_LOST)
 			break;
@@ -415,6 +416,26 @@ raise_conflict(const KvTransaction *transaction, MemoryContext caller)
 			 error->context ? errcontext("%s", error->context) : 0));
 }
 
+/*
+ * Raises KV002 instead of the current error if that says that what an action
+ * writes is refused, as an attribute is that cannot be the key of an index (API
+ * reference, TransactWriteItems, "a similar validation error occurs because of
+ * changes made by the transaction").
+ */
+static void
+raise_refusal(const KvTransaction *transaction, MemoryContext caller)
+{
+	ErrorData  *error;
+
+	if (geterrcode() != ERRCODE_KV_VALIDATION || transaction->current < 0)
+		return;
+	MemoryContextSwitchTo(caller);
+	error = CopyErrorData();
+	FlushErrorState();
+	transaction->action[transaction->current].error = error->message;
+	cancel(transaction, error->context);
+}
+
 /* Writes the items, all or none. */
 Jsonb *
 kv_operation_transact_write(Jsonb *request, text *token, KvCaller *caller)
@@ -431,6 +452,7 @@ kv_operation_transact_write(Jsonb *request, text *token, KvCaller *caller)
 	PG_CATCH();
 	{
 		raise_conflict(transaction, context);
+		raise_refusal(transaction, context);
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
