@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include "catalog/namespace.h"
+#include "commands/event_trigger.h"
 #include "commands/extension.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -11,6 +13,7 @@
 #include "api/api_arguments.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
@@ -29,6 +32,7 @@ PG_FUNCTION_INFO_V1(kv_wait_for_index_sql);
 PG_FUNCTION_INFO_V1(kv_apply_changes_sql);
 PG_FUNCTION_INFO_V1(kv_list_indexes_sql);
 PG_FUNCTION_INFO_V1(kv_refuse_refresh_sql);
+PG_FUNCTION_INFO_V1(kv_on_refresh_sql);
 
 /* From so many milliseconds on a timeout is none; some 146,000 years. */
 #define MAX_TIMEOUT (PG_INT64_MAX / 2000)
@@ -167,16 +171,44 @@ kv_apply_changes_sql(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(kv_index_apply_all());
 }
 
+/* Raises the error for REFRESH of a materialized view of the extension's. */
+pg_noreturn static void
+refuse_refresh(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("materialized views of schema kv cannot be refreshed"),
+			 errdetail("The extension key_value keeps in them what global indexes have yet to follow.")));
+}
+
 /* kv.refuse_refresh(): the materialized views that have it as their condition are filled by C code alone. */
 Datum
 kv_refuse_refresh_sql(PG_FUNCTION_ARGS)
 {
 	if (!creating_extension)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("materialized views of schema kv cannot be refreshed"),
-				 errdetail("The extension key_value keeps in them what global indexes have yet to follow.")));
+		refuse_refresh();
 	PG_RETURN_BOOL(false);
+}
+
+/* kv.on_refresh(): event trigger that refuses REFRESH .. WITH NO DATA of them, which does not ask for the condition. */
+Datum
+kv_on_refresh_sql(PG_FUNCTION_ARGS)
+{
+	const RefreshMatViewStmt *command;
+	Oid			relid;
+
+	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("kv.on_refresh() is an event trigger function")));
+	command = (const RefreshMatViewStmt *) ((EventTriggerData *) fcinfo->context)->parsetree;
+	if (IsA(command, RefreshMatViewStmt) && command->skipData)
+	{
+		relid = RangeVarGetRelid(command->relation, NoLock, true);
+		if (OidIsValid(relid) && get_rel_namespace(relid) == get_namespace_oid("kv", true))
+			refuse_refresh();
+	}
+	PG_RETURN_VOID();
 }
 
 /* Sets a column to a text. */

@@ -301,6 +301,13 @@ COMMENT ON FUNCTION kv.on_table_rewrite() IS 'event trigger: has global indexes 
 CREATE EVENT TRIGGER key_value_table_rewrite ON table_rewrite EXECUTE FUNCTION kv.on_table_rewrite();
 COMMENT ON EVENT TRIGGER key_value_table_rewrite IS 'has global indexes filled anew whose table ALTER TABLE rewrites';
 
+CREATE FUNCTION kv.on_refresh() RETURNS event_trigger
+	AS 'MODULE_PATHNAME', 'kv_on_refresh_sql' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION kv.on_refresh() IS 'event trigger: refuses REFRESH WITH NO DATA of the extension''s own materialized views';
+
+CREATE EVENT TRIGGER key_value_refresh ON ddl_command_start WHEN TAG IN ('REFRESH MATERIALIZED VIEW') EXECUTE FUNCTION kv.on_refresh();
+COMMENT ON EVENT TRIGGER key_value_refresh IS 'refuses REFRESH WITH NO DATA of the extension''s own materialized views';
+
 CREATE FUNCTION kv.attr_s(item jsonb, name text) RETURNS text
 	AS 'MODULE_PATHNAME', 'kv_attr_s_sql' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION kv.attr_s(jsonb, text) IS 'attribute of an item as a key of type S; an error if it cannot be one';

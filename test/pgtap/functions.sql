@@ -12,7 +12,7 @@ CREATE TEMP VIEW function AS
 SELECT set_eq(
 	$$SELECT name, arguments, result FROM function
 	  WHERE name NOT IN ('check_item', 'key_value_am_handler', 'global_index', 'capture_change', 'in_local_index', 'list_indexes',
-		'on_table_rewrite', 'refuse_refresh') AND name NOT LIKE 'xxh3%'$$,
+		'on_table_rewrite', 'on_refresh', 'refuse_refresh') AND name NOT LIKE 'xxh3%'$$,
 	$$VALUES
 	('create_table', 'table_name text, partition_key text, sort_key text DEFAULT NULL::text, partition_key_type text DEFAULT ''S''::text, '
 		'sort_key_type text DEFAULT ''S''::text, partitions integer DEFAULT 16', 'regclass'),
@@ -77,7 +77,7 @@ SELECT set_eq(
 	$$SELECT name FROM function WHERE volatility = 'volatile'$$,
 	ARRAY['create_table', 'drop_table', 'put_item', 'update_item', 'delete_item', 'batch_write_item', 'create_global_index',
 		'create_local_index', 'drop_index', 'wait_for_index', 'apply_changes', 'global_index', 'capture_change', 'on_table_rewrite',
-		'refuse_refresh', 'transact_write_items', 'dynamodb', 'compact', 'key_value_am_handler'], 'what writes is volatile');
+		'on_refresh', 'refuse_refresh', 'transact_write_items', 'dynamodb', 'compact', 'key_value_am_handler'], 'what writes is volatile');
 SELECT set_eq(
 	$$SELECT name FROM function WHERE volatility = 'immutable'$$,
 	ARRAY['item_size', 'from_dynamodb_json', 'to_dynamodb_json', 'xxh3_text', 'xxh3_numeric', 'xxh3_bytea',
