@@ -13,6 +13,9 @@
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
+#include "storage/proc.h"
+#include "storage/procarray.h"
+#include "storage/sinvaladt.h"
 #include "utils/rel.h"
 
 /* 18: what EXPLAIN writes with has headers of its own.  Can go with 17. */
@@ -400,6 +403,17 @@ kv_compat_is_locked(Oid relid)
 		if (LockHeldByMe(&tag, mode))
 			return true;
 	return false;
+#endif
+}
+
+/* 17: processes go by their numbers.  Returns the process of a virtual transaction, or NULL.  Can go with 16. */
+static inline PGPROC *
+kv_compat_process_of(VirtualTransactionId vxid)
+{
+#if PG_VERSION_NUM >= 170000
+	return ProcNumberGetProc(vxid.procNumber);
+#else
+	return BackendIdGetProc(vxid.backendId);
 #endif
 }
 

@@ -9,6 +9,7 @@
 #include "access/transam.h"
 #include "executor/tuptable.h"
 #include "lib/stringinfo.h"
+#include "storage/proc.h"
 #include "utils/snapshot.h"
 
 #include "index/index.h"
@@ -207,12 +208,18 @@ extern void kv_state_remove_of_base(Oid base);
 /* Takes the lock that one session at a time applies under; false if it is taken and wait is not set. */
 extern bool kv_apply_lock(bool wait);
 
+/* Describes the other session that has it in a transaction by hand; NULL if there is none. */
+extern char *kv_apply_describe_holder(void);
+
 /* --- index_capture.c --- */
 
 /* Makes the store call capture directly where there is no other trigger. */
 extern void kv_index_install_capture(void);
 
 /* --- index_wake.c: how far the worker is behind --- */
+
+/* Tells whether a process is the worker of the current database. */
+extern bool kv_index_is_worker(const PGPROC *process);
 
 /* Tells for how long the oldest change has waited that the worker of the current database has not applied, in us. */
 extern int64 kv_index_measure_lag(bool *is_filling);

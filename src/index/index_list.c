@@ -23,6 +23,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
+#include "utils/timestamp.h"
 
 #include "base/compat.h"
 #include "index/index_internal.h"
@@ -148,6 +149,24 @@ count_all_pending(List *infos)
 	kv_retry_each(count_pending, infos);
 }
 
+/* Tells of a session that keeps the worker from applying, with each index that waits for that and has no error of its own. */
+static void
+tell_of_holder(List *infos)
+{
+	char	   *holder = kv_apply_describe_holder();
+	ListCell   *cell;
+
+	foreach(cell, infos)
+	{
+		KvIndexInfo *info = lfirst(cell);
+
+		if (holder == NULL || !info->global || info->error != NULL || (info->pending == 0 && info->index->state == KV_INDEX_ACTIVE))
+			continue;
+		info->error = holder;
+		info->error_at = GetCurrentTimestamp();
+	}
+}
+
 /* Returns all indexes of tables on which the current user holds some right. */
 List *
 kv_index_list(void)
@@ -176,5 +195,6 @@ kv_index_list(void)
 		}
 	}
 	count_all_pending(infos);
+	tell_of_holder(infos);
 	return infos;
 }

@@ -21,6 +21,7 @@
 #include "catalog/indexing.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "storage/proc.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
@@ -72,15 +73,42 @@ require_relation(const char *name)
 	return relid;
 }
 
+/* Names the lock that one session at a time applies under: an object of ours that nobody else locks, sub-object 1 of the first table of progress. */
+static void
+set_apply_tag(LOCKTAG *tag)
+{
+	SET_LOCKTAG_OBJECT(*tag, MyDatabaseId, RelationRelationId, require_relation("apply_progress_0"), 1);
+}
+
 /* Takes the lock that one session at a time applies under. */
 bool
 kv_apply_lock(bool wait)
 {
 	LOCKTAG		tag;
 
-	/* an object of ours that nobody else locks: sub-object 1 of the first table of progress */
-	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, RelationRelationId, require_relation("apply_progress_0"), 1);
+	set_apply_tag(&tag);
 	return LockAcquire(&tag, ExclusiveLock, false, !wait) != LOCKACQUIRE_NOT_AVAIL;
+}
+
+/* Describes the other session that has that lock in a transaction by hand; NULL if there is none. */
+char *
+kv_apply_describe_holder(void)
+{
+	LOCKTAG		tag;
+	VirtualTransactionId *holder;
+	int			count;
+	PGPROC	   *process;
+
+	set_apply_tag(&tag);
+	holder = GetLockConflicts(&tag, ExclusiveLock, &count);
+	if (count == 0)
+		return NULL;
+	if (VirtualTransactionIdIsRecoveredPreparedXact(holder[0]))
+		return pstrdup("a prepared transaction called kv.apply_changes() and has not ended");
+	process = kv_compat_process_of(holder[0]);
+	if (process == NULL || kv_index_is_worker(process))
+		return NULL;
+	return psprintf("process %d called kv.apply_changes() in a transaction that has not ended", process->pid);
 }
 
 /* --- progress --- */

@@ -214,6 +214,22 @@ kv_index_has_worker(void)
 	return found;
 }
 
+/* Tells whether a process is the worker of the current database. */
+bool
+kv_index_is_worker(const PGPROC *process)
+{
+	WorkerSlot *slot;
+	bool		found;
+
+	if (shared == NULL)
+		return false;
+	SpinLockAcquire(&shared->mutex);
+	slot = find_slot(MyDatabaseId);
+	found = slot && slot->latch == &process->procLatch;
+	SpinLockRelease(&shared->mutex);
+	return found;
+}
+
 /* Tells whether the current database may get a worker when it calls for one. */
 bool
 kv_index_expects_worker(void)

@@ -146,9 +146,19 @@ next_visit(const KvIndexRound *round, TimestampTz now)
 	return TimestampTzPlusMilliseconds(now, kv_guc_worker_idle_timeout > 0 ? kv_guc_worker_idle_timeout : kv_guc_naptime);
 }
 
-/* Sleeps until there is something to do, or for so many ms. */
+/* Says in pg_stat_activity whether the worker waits for a session that applies changes by hand, or for something to do. */
 static void
-sleep_until_called(long pause)
+report_pause(bool is_busy)
+{
+	if (is_busy)
+		pgstat_report_activity(STATE_RUNNING, "waiting for the end of a transaction that called kv.apply_changes()");
+	else
+		pgstat_report_activity(STATE_IDLE, NULL);
+}
+
+/* Sleeps until there is something to do, or for so many ms; is_busy: another session applies. */
+static void
+sleep_until_called(long pause, bool is_busy)
 {
 	static uint32 wait_event = 0;
 	bool		has_statistics = pgstat_report_stat(false) != 0;
@@ -161,7 +171,7 @@ sleep_until_called(long pause)
 	/* the latch may have been reset since by waiting for a lock */
 	if (kv_index_was_called() || kv_worker_is_told_to_leave())
 		return;
-	pgstat_report_activity(STATE_IDLE, NULL);
+	report_pause(is_busy);
 	result = WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, pause, wait_event);
 	if (has_statistics && (result & WL_TIMEOUT))
 		(void) pgstat_report_stat(true);
@@ -271,7 +281,7 @@ serve(Life *life)
 		if (ends_after_round(life, &round))
 			return;
 		if (!round.more)
-			sleep_until_called(time_to_sleep(&round, done));
+			sleep_until_called(time_to_sleep(&round, done), !done);
 	}
 }
 

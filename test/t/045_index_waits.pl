@@ -34,6 +34,9 @@ is_there('notes', 'by_b', 't', 'after it was rolled back: the index');
 # Where a prepared transaction has put the index in doubt, who waits is not in the way of its being filled anew.
 my $applying = begin('SELECT kv.apply_changes()');
 write_both(4);
+$node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'key_value worker' AND query ~ '^waiting for .* kv.apply_changes'));
+is($node->safe_psql('postgres', q(SELECT count(*) FROM kv.indexes i JOIN pg_stat_activity a ON i.last_error = 'process ' || a.pid || ' called kv.apply_changes() in a transaction that has not ended' WHERE a.state = 'idle in transaction')),
+	'3', 'kv.indexes names who keeps the worker from applying');
 $node->safe_psql('postgres', q(BEGIN; TRUNCATE notes_p0; PREPARE TRANSACTION 'truncated'));
 finish($applying, 'COMMIT');
 is_there('other', 'other_by_a', 't', 'beside a prepared TRUNCATE of a partition: the index of another table');
