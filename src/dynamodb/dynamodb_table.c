@@ -117,13 +117,11 @@ refuse(const char *why)
 			 errmsg("One or more parameter values were invalid: %s", why)));
 }
 
-/* Orders texts: by length, then by bytes. */
+/* Orders texts. */
 static int
 compare_texts(const text *a, const text *b)
 {
-	if (VARSIZE_ANY_EXHDR(a) != VARSIZE_ANY_EXHDR(b))
-		return VARSIZE_ANY_EXHDR(a) < VARSIZE_ANY_EXHDR(b) ? -1 : 1;
-	return memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(a));
+	return kv_name_compare(VARDATA_ANY(a), VARSIZE_ANY_EXHDR(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(b));
 }
 
 /* Orders definitions by name, for qsort and bsearch. */

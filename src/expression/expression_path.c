@@ -240,15 +240,24 @@ kv_path_node_create(void)
 	return make_path_node(none, -1);
 }
 
+/* Returns how many steps lie directly below a node. */
+int
+kv_path_node_child_count(const KvPathNode *node)
+{
+	int			count = 0;
+
+	for (const KvPathNode *child = node->child; child != NULL; child = child->next)
+		count++;
+	return count;
+}
+
 /* Orders a step against a node: jsonb's key order, or the index. */
 static int
 compare_step(KvName name, int32 index, const KvPathNode *node)
 {
 	if (index >= 0)
 		return index < node->index ? -1 : (index > node->index ? 1 : 0);
-	if (name.length != node->name.length)
-		return name.length < node->name.length ? -1 : 1;
-	return memcmp(name.data, node->name.data, name.length);
+	return kv_name_compare(name.data, name.length, node->name.data, node->name.length);
 }
 
 /* Adds a step to the list that a message shows of a path. */

@@ -167,15 +167,6 @@ kv_placeholders_create(Jsonb *names, Jsonb *values)
 	return placeholders;
 }
 
-/* Orders keys as jsonb does: by length, then by bytes. */
-static inline int
-compare_keys(const KvName *a, const char *data, int length)
-{
-	if (a->length != length)
-		return a->length < length ? -1 : 1;
-	return memcmp(a->data, data, length);
-}
-
 /* Looks a #name up and marks it used; NULL if it is not defined. */
 const KvName *
 kv_placeholders_name(KvPlaceholders *placeholders, const char *key, int length)
@@ -187,7 +178,7 @@ kv_placeholders_name(KvPlaceholders *placeholders, const char *key, int length)
 	{
 		int			middle = (low + high) / 2;
 		NameEntry  *entry = &placeholders->name[middle];
-		int			order = compare_keys(&entry->key, key, length);
+		int			order = kv_name_compare(entry->key.data, entry->key.length, key, length);
 
 		if (order == 0)
 		{
@@ -213,7 +204,7 @@ kv_placeholders_value(KvPlaceholders *placeholders, const char *key, int length)
 	{
 		int			middle = (low + high) / 2;
 		ValueEntry *entry = &placeholders->value[middle];
-		int			order = compare_keys(&entry->key, key, length);
+		int			order = kv_name_compare(entry->key.data, entry->key.length, key, length);
 
 		if (order == 0)
 		{

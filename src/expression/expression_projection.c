@@ -42,10 +42,8 @@ add_attribute(KvPathNode *root, const char *data, int length, int key)
 
 	for (; *place != NULL; place = &(*place)->next)
 	{
-		int			order = (*place)->name.length - length;
+		int			order = kv_name_compare((*place)->name.data, (*place)->name.length, data, length);
 
-		if (order == 0)
-			order = memcmp((*place)->name.data, data, length);
 		if (order == 0)
 			return;
 		if (order > 0)
@@ -91,17 +89,6 @@ kv_projection_find_other(const KvProjection *projection, char *const *names, int
 	return NULL;
 }
 
-/* Returns how many children a node has. */
-static int
-child_count(const KvPathNode *node)
-{
-	int			count = 0;
-
-	for (const KvPathNode *child = node->child; child != NULL; child = child->next)
-		count++;
-	return count;
-}
-
 /* Gives what the paths at and below a node take of a value that was found there. */
 static bool
 project_value(const KvPathNode *node, const JsonbValue *found, JsonbValue *result)
@@ -119,7 +106,7 @@ project_value(const KvPathNode *node, const JsonbValue *found, JsonbValue *resul
 static bool
 project_list(const KvPathNode *node, JsonbContainer *list, JsonbValue *result)
 {
-	JsonbValue *element = palloc(child_count(node) * sizeof(JsonbValue));
+	JsonbValue *element = palloc(kv_path_node_child_count(node) * sizeof(JsonbValue));
 	int			count = 0;
 
 	for (const KvPathNode *child = node->child; child != NULL; child = child->next)
@@ -141,7 +128,7 @@ project_list(const KvPathNode *node, JsonbContainer *list, JsonbValue *result)
 static bool
 project_map(const KvPathNode *node, JsonbContainer *map, JsonbValue *result)
 {
-	JsonbPair  *pair = palloc(child_count(node) * sizeof(JsonbPair));
+	JsonbPair  *pair = palloc(kv_path_node_child_count(node) * sizeof(JsonbPair));
 	int			count = 0;
 
 	for (const KvPathNode *child = node->child; child != NULL; child = child->next)
@@ -188,7 +175,7 @@ Jsonb *
 kv_path_node_project(const KvPathNode *root, const KvItemView *view)
 {
 	JsonbValue	item;
-	JsonbPair  *pair = palloc((child_count(root) + 1) * sizeof(JsonbPair));
+	JsonbPair  *pair = palloc((kv_path_node_child_count(root) + 1) * sizeof(JsonbPair));
 	int			count = 0;
 
 	for (const KvPathNode *child = view ? root->child : NULL; child != NULL; child = child->next)

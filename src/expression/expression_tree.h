@@ -308,6 +308,9 @@ typedef struct KvPathNode
 
 extern KvPathNode *kv_path_node_create(void);
 
+/* Returns how many steps lie directly below a node. */
+extern int	kv_path_node_child_count(const KvPathNode *node);
+
 /* Adds a path; an error if it overlaps or conflicts with one that is there. */
 extern void kv_path_node_add(KvPathNode *root, const KvBinding *binding, int path, int leaf);
 

@@ -126,24 +126,11 @@ check_depth(const Walk *walk, const KvAction *action, int level, const JsonbValu
 									  KV_MAX_DEPTH)));
 }
 
-/* Returns how many steps lie directly below a node. */
-static int
-child_count(const KvPathNode *node)
-{
-	int			count = 0;
-
-	for (const KvPathNode *child = node->child; child != NULL; child = child->next)
-		count++;
-	return count;
-}
-
-/* Orders names as jsonb orders keys. */
+/* Orders names as jsonb does. */
 static int
 compare_names(KvName a, KvName b)
 {
-	if (a.length != b.length)
-		return a.length < b.length ? -1 : 1;
-	return memcmp(a.data, b.data, a.length);
+	return kv_name_compare(a.data, a.length, b.data, b.length);
 }
 
 /* Applies the actions at a step that the map does not have. */
@@ -159,7 +146,7 @@ static int
 apply_map(const Walk *walk, const KvPathNode *node, JsonbContainer *map, int level, JsonbPair **result)
 {
 	int			old_count = map ? JsonContainerSize(map) : 0;
-	JsonbPair  *pair = palloc((old_count + child_count(node)) * sizeof(JsonbPair));
+	JsonbPair  *pair = palloc((old_count + kv_path_node_child_count(node)) * sizeof(JsonbPair));
 	const KvPathNode *child = node->child;
 	int			count = 0;
 	JsonbIterator *iterator = map ? JsonbIteratorInit(map) : NULL;
@@ -203,7 +190,7 @@ static void
 apply_list(const Walk *walk, const KvPathNode *node, JsonbContainer *list, int level, JsonbValue *result)
 {
 	int			old_count = JsonContainerSize(list);
-	JsonbValue *element = palloc((old_count + child_count(node)) * sizeof(JsonbValue));
+	JsonbValue *element = palloc((old_count + kv_path_node_child_count(node)) * sizeof(JsonbValue));
 	const KvPathNode *child = node->child;
 	int			count = 0;
 	int			index = 0;

@@ -93,16 +93,6 @@ add_write(IndexWork *work, const Datum *key)
 	return write;
 }
 
-/* Tells whether two whole keys of an index are the same. */
-static bool
-same_key(const KvKeySchema *schema, const Datum *a, const Datum *b)
-{
-	for (int i = 0; i < schema->count; i++)
-		if (kv_key_compare(schema->attribute[i].type, a[i], b[i]) != 0)
-			return false;
-	return true;
-}
-
 /* Adds what is to be done in one index about one item, as its records and its present state say. */
 static void
 add_item(IndexWork *work, const KvKeySchema *base, const ChangedItem *item, const KvItemView *view)
@@ -125,7 +115,7 @@ add_item(IndexWork *work, const KvKeySchema *base, const ChangedItem *item, cons
 			if (index != definition->relid || !kv_change_read_old(record->record, key_offset, definition, key))
 				continue;
 			kv_entry_complete_key(definition, item->key, key);
-			if (!wanted || !same_key(&definition->key, key, entry.key))
+			if (!wanted || kv_key_compare_whole(&definition->key, key, entry.key) != 0)
 				(void) add_write(work, key);
 		}
 	}
@@ -216,14 +206,7 @@ compare_items(const void *a, const void *b, void *argument)
 
 	if (left->leaf != right->leaf)
 		return left->leaf < right->leaf ? -1 : 1;
-	for (int i = 0; i < schema->count; i++)
-	{
-		int			order = kv_key_compare(schema->attribute[i].type, left->key[i], right->key[i]);
-
-		if (order != 0)
-			return order;
-	}
-	return 0;
+	return kv_key_compare_whole(schema, left->key, right->key);
 }
 
 /* Orders records by the bytes of their items' keys. */

@@ -125,17 +125,6 @@ check_attributes(const KvIndex *index, const KvItemView *old, const KvItemView *
 	error_context_stack = callback.previous;
 }
 
-/* Tells whether two keys of an index are the same; the base keys are. */
-static bool
-same_key(const KvIndex *index, const IndexKey *a, const IndexKey *b)
-{
-	for (int i = 0; i < kv_key_own_count(&index->key); i++)
-		if (index->base_key[i] == KV_NOT_BASE_KEY &&
-			kv_key_compare(index->key.attribute[i].type, a->key[i], b->key[i]) != 0)
-			return false;
-	return true;
-}
-
 /* Tells whether the index sees a difference between two items with one key in it. */
 static bool
 same_content(const KvIndex *index, const KvItemView *old, const KvItemView *new)
@@ -164,12 +153,12 @@ compare_for_index(const KvIndex *index, const KvItemView *old, const KvItemView 
 		check_attributes(index, old, new);
 	else if (new == NULL)
 		new_key.present = false;
-	if (new_key.present && (!old_key.present || !same_key(index, &old_key, &new_key)))
+	if (new_key.present && (!old_key.present || !kv_table_same_index_key(index, old_key.key, new_key.key)))
 		kv_entry_check_size(index, new_key.key);
 
 	if (!old_key.present)
 		return new_key.present;
-	if (new_key.present && same_key(index, &old_key, &new_key))
+	if (new_key.present && kv_table_same_index_key(index, old_key.key, new_key.key))
 		return !same_content(index, old, new);
 	kv_change_add_old(record, index, old_key.key);
 	return true;
@@ -236,16 +225,6 @@ read_row(const KvTable *leaf, TupleDesc row_type, HeapTuple row, KvItemView *vie
 	view->rest = DatumGetJsonbP(heap_getattr(row, leaf->item_attno, row_type, &isnull));
 }
 
-/* Tells whether two items have the same key. */
-static bool
-same_item(const KvItemView *a, const KvItemView *b)
-{
-	for (int i = 0; i < a->schema->count; i++)
-		if (kv_key_compare(a->schema->attribute[i].type, a->key[i], b->key[i]) != 0)
-			return false;
-	return true;
-}
-
 /* Captures what a row trigger tells. */
 static void
 capture_row(const TriggerData *data, const KvTable *leaf, const KvTable *base)
@@ -262,7 +241,7 @@ capture_row(const TriggerData *data, const KvTable *leaf, const KvTable *base)
 	else
 	{
 		read_row(leaf, row_type, data->tg_newtuple, &second);
-		if (same_item(&first, &second))
+		if (kv_key_compare_whole(first.schema, first.key, second.key) == 0)
 			capture(base, &first, &second);
 		else
 		{

@@ -38,9 +38,9 @@
 static object_access_hook_type next_object_access = NULL;
 static ProcessUtility_hook_type next_process_utility = NULL;
 
-/* Returns the owner of a relation as a snapshot sees it; NULL stands for that of the catalogs. */
+/* Returns the owner that this command gives a relation. */
 static Oid
-owner_of(Oid relid, Snapshot snapshot)
+find_new_owner(Oid relid)
 {
 	Relation	relations = table_open(RelationRelationId, AccessShareLock);
 	ScanKeyData key;
@@ -49,7 +49,7 @@ owner_of(Oid relid, Snapshot snapshot)
 	Oid			owner = InvalidOid;
 
 	ScanKeyInit(&key, Anum_pg_class_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
-	scan = systable_beginscan(relations, ClassOidIndexId, true, snapshot, 1, &key);
+	scan = systable_beginscan(relations, ClassOidIndexId, true, SnapshotSelf, 1, &key);
 	tuple = systable_getnext(scan);
 	if (HeapTupleIsValid(tuple))
 		owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
@@ -83,8 +83,8 @@ follow_owner(Oid relid)
 
 	if (base == NULL || base->is_leaf || base->index != NULL || base->global_count == 0)
 		return;
-	old_owner = owner_of(relid, NULL);
-	new_owner = owner_of(relid, SnapshotSelf);
+	old_owner = kv_table_owner(relid);
+	new_owner = find_new_owner(relid);
 	if (old_owner == new_owner || !OidIsValid(old_owner) || !OidIsValid(new_owner))
 		return;
 
@@ -94,7 +94,7 @@ follow_owner(Oid relid)
 		const KvTable *index = kv_table_lookup(base->global_relid[i]);
 
 		if (index != NULL && index->index != NULL && index->index->base_relid == relid &&
-			owner_of(index->relid, NULL) == old_owner)
+			kv_table_owner(index->relid) == old_owner)
 			change_owner(index, new_owner);
 	}
 }

@@ -8,42 +8,29 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/partition.h"
-#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/syscache.h"
 
 #include "base/compat.h"
 #include "base/errors.h"
 #include "index/index_internal.h"
 
-/* Returns the owner of a relation. */
-static Oid
-owner_of(Oid relid)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	Oid			owner;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for relation %u", relid);
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
-	return owner;
-}
-
 /* Acts as the owner of an index from now on. */
 void
 kv_index_become_owner(Oid index, KvOwnerSwitch *saved)
 {
+	Oid			owner = kv_table_owner(index);
+
+	if (!OidIsValid(owner))
+		elog(ERROR, "cache lookup failed for relation %u", index);
 	GetUserIdAndSecContext(&saved->user, &saved->context);
-	SetUserIdAndSecContext(owner_of(index), saved->context | SECURITY_RESTRICTED_OPERATION);
+	SetUserIdAndSecContext(owner, saved->context | SECURITY_RESTRICTED_OPERATION);
 	saved->nest_level = NewGUCNestLevel();
 	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
@@ -129,14 +116,7 @@ compare_writes(const void *a, const void *b, void *argument)
 
 	if (left->leaf != right->leaf)
 		return left->leaf < right->leaf ? -1 : 1;
-	for (int i = 0; i < schema->count; i++)
-	{
-		int			order = kv_key_compare(schema->attribute[i].type, left->key[i], right->key[i]);
-
-		if (order != 0)
-			return order;
-	}
-	return 0;
+	return kv_key_compare_whole(schema, left->key, right->key);
 }
 
 /* Makes the index agree. */

@@ -94,6 +94,15 @@ typedef struct KvKeyRange
 	KvBound		high;
 } KvKeyRange;
 
+/* Orders names as jsonb does inside an object: by length, then by bytes. */
+static inline int
+kv_name_compare(const char *a, int a_length, const char *b, int b_length)
+{
+	if (a_length != b_length)
+		return a_length < b_length ? -1 : 1;
+	return memcmp(a, b, a_length);
+}
+
 /* --- item_value.c: normal form and validity --- */
 
 /*
@@ -161,6 +170,13 @@ extern KvKeyType kv_key_type_of(Oid sql_type);
 
 /* Orders two key values of one type as DynamoDB does: bytes, or numeric value. */
 extern int	kv_key_compare(KvKeyType type, Datum a, Datum b);
+
+/* Orders two keys of one schema, all their values. */
+extern int	kv_key_compare_whole(const KvKeySchema *schema, const Datum *a, const Datum *b);
+
+/* Makes a range the one key, or the one sort key of any partition key. */
+extern void kv_key_range_set(KvKeyRange *range, const KvKeySchema *schema, const Datum *key);
+extern void kv_key_range_set_sort_key(KvKeyRange *range, Datum sort_key);
 
 /* Tells whether a sort key of a type lies between the bounds of a range. */
 extern bool kv_key_range_holds(const KvKeyRange *range, KvKeyType type, Datum sort_key);

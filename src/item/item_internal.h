@@ -126,15 +126,6 @@ kv_walk_next(KvWalk *walk, const char **name, int *name_length, JsonbValue *valu
 	return true;
 }
 
-/* Orders names as jsonb does inside an object: by length, then by bytes. */
-static inline int
-kv_name_compare(const char *a, int a_length, const char *b, int b_length)
-{
-	if (a_length != b_length)
-		return a_length < b_length ? -1 : 1;
-	return memcmp(a, b, a_length);
-}
-
 /* --- item_marker.c --- */
 
 /* Returns the DynamoDB type of an array or object: LIST, MAP, or what its marker says (whatever the marker holds). */

@@ -365,6 +365,35 @@ kv_key_compare(KvKeyType type, Datum a, Datum b)
 	return order < 0 ? -1 : (order > 0 ? 1 : 0);
 }
 
+/* Orders two keys of one schema, all their values. */
+int
+kv_key_compare_whole(const KvKeySchema *schema, const Datum *a, const Datum *b)
+{
+	int			order = 0;
+
+	for (int i = 0; i < schema->count && order == 0; i++)
+		order = kv_key_compare(schema->attribute[i].type, a[i], b[i]);
+	return order;
+}
+
+/* Makes a range the one sort key of any partition key. */
+void
+kv_key_range_set_sort_key(KvKeyRange *range, Datum sort_key)
+{
+	range->low.present = range->high.present = true;
+	range->low.inclusive = range->high.inclusive = true;
+	range->low.value = range->high.value = sort_key;
+}
+
+/* Makes a range the one key. */
+void
+kv_key_range_set(KvKeyRange *range, const KvKeySchema *schema, const Datum *key)
+{
+	range->partition_key = key[0];
+	if (schema->count > 1)
+		kv_key_range_set_sort_key(range, key[1]);
+}
+
 /* Tells whether a sort key of a type lies between the bounds of a range. */
 bool
 kv_key_range_holds(const KvKeyRange *range, KvKeyType type, Datum sort_key)

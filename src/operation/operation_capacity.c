@@ -138,17 +138,6 @@ make_entry(const KvIndex *index, const KvItemView *item, const KvProjection *pro
 	entry->size = projection ? plain_size(entry->projected) : kv_item_size(item);
 }
 
-/* Tells whether two entries of one item have one key: the item's own is the same. */
-static bool
-same_key(const KvIndex *index, const Entry *a, const Entry *b)
-{
-	for (int i = 0; i < kv_key_own_count(&index->key); i++)
-		if (index->base_key[i] == KV_NOT_BASE_KEY &&
-			kv_key_compare(index->key.attribute[i].type, a->key[i], b->key[i]) != 0)
-			return false;
-	return true;
-}
-
 /* Tells whether two entries hold the same. */
 static bool
 same_content(const Entry *a, const Entry *b)
@@ -188,7 +177,7 @@ index_units(const KvIndex *index, const KvItemView *old_item, const KvItemView *
 	make_entry(index, new_item, projection, &new_entry);
 	old_units = old_entry.present ? started_units(old_entry.size, WRITE_UNIT_BYTES) : 0;
 	new_units = new_entry.present ? started_units(new_entry.size, WRITE_UNIT_BYTES) : 0;
-	if (!old_entry.present || !new_entry.present || !same_key(index, &old_entry, &new_entry))
+	if (!old_entry.present || !new_entry.present || !kv_table_same_index_key(index, old_entry.key, new_entry.key))
 		return old_units + new_units;
 	return same_content(&old_entry, &new_entry) ? 0 : Max(old_units, new_units);
 }

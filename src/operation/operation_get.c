@@ -37,20 +37,12 @@ take_item(const KvItemView *view, const KvProjection *projection, int64 *size)
 static Jsonb *
 read_with_policy(KvTable *table, const Datum *key, const KvProjection *projection, int64 *size)
 {
-	KvCursorRange range = {0};
+	KvCursorRange range = {.has_partition_key = true};
 	KvRows	   *rows;
 	KvItemView	view;
 	Jsonb	   *result = NULL;
 
-	range.has_partition_key = true;
-	range.key.partition_key = key[0];
-	if (table->key.count > 1)
-	{
-		range.key.low.present = range.key.low.inclusive = true;
-		range.key.low.value = key[1];
-		range.key.high = range.key.low;
-	}
-
+	kv_key_range_set(&range.key, &table->key, key);
 	rows = kv_rows_open(table, NULL, kv_read_snapshot(), ForwardScanDirection);
 	kv_rows_seek(rows, kv_table_route(table, key[0]), &range);
 	if (kv_rows_next(rows, &view))

@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "item/item.h"
 #include "operation/operation_json.h"
 
 /* A container under construction. */
@@ -122,16 +123,14 @@ kv_json_array(Jsonb **elements, int count)
 	return end_container(&container);
 }
 
-/* Orders members as jsonb does: by the length of the name, then by its bytes. */
+/* Orders members as jsonb does. */
 static int
 compare_members(const void *a, const void *b)
 {
 	const KvJsonMember *left = a;
 	const KvJsonMember *right = b;
 
-	if (left->name_length != right->name_length)
-		return left->name_length < right->name_length ? -1 : 1;
-	return memcmp(left->name, right->name, left->name_length);
+	return kv_name_compare(left->name, left->name_length, right->name, right->name_length);
 }
 
 /* Returns an object of objects and arrays. */

@@ -24,15 +24,12 @@ compare_keys(const void *a, const void *b)
 	const KvRequestKey *right = b;
 	Oid			left_leaf = left->table->leaf_relid[left->leaf];
 	Oid			right_leaf = right->table->leaf_relid[right->leaf];
-	int			order = 0;
 
 	if (left->table->relid != right->table->relid)
 		return left->table->relid < right->table->relid ? -1 : 1;
 	if (left_leaf != right_leaf)
 		return left_leaf < right_leaf ? -1 : 1;
-	for (int i = 0; i < left->table->key.count && order == 0; i++)
-		order = kv_key_compare(left->table->key.attribute[i].type, left->key[i], right->key[i]);
-	return order;
+	return kv_key_compare_whole(&left->table->key, left->key, right->key);
 }
 
 /* Puts keys into the one order, and refuses two equal ones. */
@@ -87,17 +84,10 @@ read_with_policy(const KvRequestKey *keys, int count, KvTakeItem take, void *arg
 
 	for (int i = 0; i < count && more; i++)
 	{
-		KvCursorRange range = {0};
+		KvCursorRange range = {.has_partition_key = true};
 		KvItemView	view;
 
-		range.has_partition_key = true;
-		range.key.partition_key = keys[i].key[0];
-		if (table->key.count > 1)
-		{
-			range.key.low.present = range.key.low.inclusive = true;
-			range.key.low.value = keys[i].key[1];
-			range.key.high = range.key.low;
-		}
+		kv_key_range_set(&range.key, &table->key, keys[i].key);
 		kv_rows_seek(rows, keys[i].leaf, &range);
 		more = take(argument, keys[i].number, kv_rows_next(rows, &view) ? &view : NULL);
 	}

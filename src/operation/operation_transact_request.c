@@ -101,16 +101,9 @@ kv_transact_unwrap(Jsonb *request, const KvMember *members, int count, KvMemberV
 
 /* Reads ReturnValuesOnConditionCheckFailure: whether the item is wanted. */
 static bool
-read_return_on_failure(text *value)
+read_return_on_failure(const KvMemberValue *member)
 {
-	char	   *word = value ? text_to_cstring(value) : "NONE";
-
-	if (strcmp(word, "NONE") != 0 && strcmp(word, "ALL_OLD") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("invalid ReturnValuesOnConditionCheckFailure \"%s\"", word),
-				 errhint("Use NONE or ALL_OLD.")));
-	return word[0] == 'A';
+	return kv_write_read_return_on_failure("ReturnValuesOnConditionCheckFailure", member[ACTION_RETURN].string);
 }
 
 /* Finds out what an action does, and returns its description. */
@@ -163,7 +156,7 @@ read_shape(Reader *reader, const JsonbValue *value)
 	action->name = reader->context.verb = verb_members[request->verb].name;
 	kv_request_read(object, action->name, action_members[request->verb],
 					request->verb == KV_VERB_UPDATE ? UPDATE_MEMBERS : ACTION_MEMBERS, request->member);
-	(void) read_return_on_failure(request->member[ACTION_RETURN].string);
+	(void) read_return_on_failure(request->member);
 }
 
 /* Raises the error of an expression that is wrong, where a table is not there. */
@@ -197,7 +190,7 @@ open_action(Reader *reader, int number)
 	KvTable    *table = kv_request_table(tables, VARDATA(name), VARSIZE(name) - VARHDRSZ);
 
 	kv_write_start(&action->write, request->verb, table, member[ACTION_CONDITION].string != NULL);
-	action->write.return_on_failure = read_return_on_failure(member[ACTION_RETURN].string);
+	action->write.return_on_failure = read_return_on_failure(member);
 	if (kv_request_capacity(tables, table))
 		action->capacity = palloc0(sizeof(KvCapacity));
 

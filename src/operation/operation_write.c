@@ -64,9 +64,9 @@ read_return_values(const text *argument, KvReturnValues last)
 			 errhint("Use NONE, ALL_OLD, UPDATED_OLD, ALL_NEW or UPDATED_NEW.")));
 }
 
-/* Reads return_values_on_failure: whether the item is wanted. */
-static bool
-read_return_on_failure(const text *argument)
+/* Reads return_values_on_failure, whatever the request calls it: whether the item is wanted. */
+bool
+kv_write_read_return_on_failure(const char *name, const text *argument)
 {
 	if (argument == NULL || text_is(argument, "NONE"))
 		return false;
@@ -74,7 +74,7 @@ read_return_on_failure(const text *argument)
 		return true;
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_VALIDATION),
-			 errmsg("invalid return_values_on_failure \"%s\"", text_to_cstring(argument)),
+			 errmsg("invalid %s \"%s\"", name, text_to_cstring(argument)),
 			 errhint("Use NONE or ALL_OLD.")));
 }
 
@@ -141,7 +141,7 @@ kv_write_open(KvWrite *write, KvWriteVerb verb, const KvWriteRequest *request)
 	kv_write_check_allowed(verb_names[verb], request->table);
 	return_values = read_return_values(request->return_values,
 									   verb == KV_VERB_UPDATE ? KV_RETURN_UPDATED_NEW : KV_RETURN_ALL_OLD);
-	return_on_failure = read_return_on_failure(request->return_values_on_failure);
+	return_on_failure = kv_write_read_return_on_failure("return_values_on_failure", request->return_values_on_failure);
 	(void) read_on_condition_failure(request->on_condition_failure);
 
 	kv_write_start(write, verb, kv_table_open(request->table, RowExclusiveLock),

@@ -70,6 +70,9 @@ extern void kv_write_check_allowed(const char *function, Oid relid);
  */
 extern void kv_write_start(KvWrite *write, KvWriteVerb verb, KvTable *table, bool learns);
 
+/* Reads return_values_on_failure, which the request calls by name: whether the item is wanted. */
+extern bool kv_write_read_return_on_failure(const char *name, const text *argument);
+
 /* Opens the table of a single write and starts it. */
 extern void kv_write_open(KvWrite *write, KvWriteVerb verb, const KvWriteRequest *request);
 

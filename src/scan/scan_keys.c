@@ -329,15 +329,6 @@ add_range(KvScanState *state, const KvKeyRange *key)
 	state->range_count++;
 }
 
-/* Makes a range the one sort key. */
-static void
-set_single_sort_key(KvKeyRange *range, Datum value)
-{
-	range->low.present = range->high.present = true;
-	range->low.inclusive = range->high.inclusive = true;
-	range->low.value = range->high.value = value;
-}
-
 /* Appends the ranges of one partition key. */
 static void
 add_ranges(KvScanState *state, const KvKeyRange *bounds, const KeyList *sort_keys)
@@ -357,7 +348,7 @@ add_ranges(KvScanState *state, const KvKeyRange *bounds, const KeyList *sort_key
 
 		if (!kv_key_range_holds(&whole, state->table->key.attribute[1].type, sort_keys->value[i]))
 			continue;
-		set_single_sort_key(&single, sort_keys->value[i]);
+		kv_key_range_set_sort_key(&single, sort_keys->value[i]);
 		add_range(state, &single);
 	}
 }
@@ -449,7 +440,7 @@ evaluate_arms(KvScanState *state)
 				 kv_key_compare(key->attribute[0].type, whole->value[0], range.partition_key) == 0)
 			continue;
 		else
-			set_single_sort_key(&range, arm[i]->value[1]);
+			kv_key_range_set_sort_key(&range, arm[i]->value[1]);
 		add_range(state, &range);
 	}
 }
@@ -470,7 +461,7 @@ evaluate_simple(KvScanState *state)
 		if (condition->column == 0)
 			range->partition_key = condition->value[0];
 		else if (condition->strategy == BTEqualStrategyNumber)
-			set_single_sort_key(range, condition->value[0]);
+			kv_key_range_set_sort_key(range, condition->value[0]);
 		else
 			narrow(range, condition->strategy, condition->value[0], state->table->key.attribute[1].type);
 	}

@@ -122,17 +122,10 @@ fill_view(KvTable *table, const KvLeaf *leaf, const Datum *key, KvPoint *point, 
 static bool
 scan_row(KvTable *table, const Datum *key, Snapshot snapshot, KvPoint *point, KvItemView *view)
 {
-	KvCursorRange range = {0};
+	KvCursorRange range = {.has_partition_key = true};
 	TupleTableSlot *slot;
 
-	range.has_partition_key = true;
-	range.key.partition_key = key[0];
-	if (table->key.count > 1)
-	{
-		range.key.low.present = range.key.low.inclusive = true;
-		range.key.low.value = key[1];
-		range.key.high = range.key.low;
-	}
+	kv_key_range_set(&range.key, &table->key, key);
 	point->cursor = kv_cursor_open(table, point->leaf, snapshot, ForwardScanDirection);
 	kv_cursor_rescan(point->cursor, &range);
 	slot = kv_cursor_next(point->cursor, ForwardScanDirection);

@@ -331,9 +331,7 @@ next_of_point(KvCursor *cursor, ScanDirection direction)
 		KvCursorRange range = {.has_partition_key = true};
 
 		range.key.partition_key = cursor->point_key[0];
-		range.key.low.present = range.key.low.inclusive = true;
-		range.key.low.value = cursor->point_key[1];
-		range.key.high = range.key.low;
+		kv_key_range_set_sort_key(&range.key, cursor->point_key[1]);
 		cursor->point = false;
 		start_scan(cursor, &range);
 		return index_getnext_slot(cursor->scan, direction, cursor->slot);

@@ -151,6 +151,9 @@ extern const KvLeaf *kv_table_leaf(KvTable *table, int leaf);
  */
 extern const KvIndex *kv_table_find_index(const KvTable *table, text *name, Oid *global);
 
+/* Tells whether two keys of one item in an index are the same: what they have of its own key is. */
+extern bool kv_table_same_index_key(const KvIndex *index, const Datum *a, const Datum *b);
+
 /* Returns "ALL", "KEYS_ONLY" or "INCLUDE". */
 extern const char *kv_table_projection_name(KvProjectionType projection);
 
@@ -202,6 +205,9 @@ extern Oid	kv_table_extension_relation(const char *name);
  * the item column, UPDATE on the item column.
  */
 extern void kv_table_check_rights(const KvTable *table, AclMode mode);
+
+/* Returns the owner of a relation; InvalidOid if there is no such relation. */
+extern Oid	kv_table_owner(Oid relid);
 
 /* Tells whether a row security policy applies to the current user. */
 extern bool kv_table_has_row_security(const KvTable *table);

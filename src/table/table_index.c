@@ -232,20 +232,6 @@ make_fingerprint(const KvTable *table, const KvIndex *index, const KvTable *base
 	return hash_bytes_extended((unsigned char *) facts.data, facts.len, 0);
 }
 
-/* Returns the owner of a relation. */
-static Oid
-owner_of(Oid relid)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	Oid			owner;
-
-	if (!HeapTupleIsValid(tuple))
-		return InvalidOid;
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
-	return owner;
-}
-
 /* Reads how far the index is filled, and whether that is still so. */
 static void
 read_state(KvIndex *index)
@@ -284,7 +270,7 @@ read_state(KvIndex *index)
 static void
 judge(KvTable *table, KvIndex *index, const KvTable *base)
 {
-	index->foreign_owner = owner_of(index->relid) != owner_of(index->base_relid);
+	index->foreign_owner = kv_table_owner(index->relid) != kv_table_owner(index->base_relid);
 	read_state(index);
 	if (index->foreign_owner)
 		index->not_ready = psprintf("It has another owner than table \"%s\".", get_rel_name(base->relid));
@@ -496,6 +482,17 @@ kv_table_find_index(const KvTable *table, text *name, Oid *global)
 			return &table->local[i];
 	}
 	refuse_name(table, wanted);
+}
+
+/* Tells whether two keys of one item in an index are the same. */
+bool
+kv_table_same_index_key(const KvIndex *index, const Datum *a, const Datum *b)
+{
+	for (int i = 0; i < kv_key_own_count(&index->key); i++)
+		if (index->base_key[i] == KV_NOT_BASE_KEY &&
+			kv_key_compare(index->key.attribute[i].type, a[i], b[i]) != 0)
+			return false;
+	return true;
 }
 
 /* Returns the name of a projection type. */

@@ -9,7 +9,9 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "catalog/objectaddress.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/inval.h"
@@ -28,6 +30,20 @@ static void
 invalidate_rights(Datum argument, int cacheid, uint32 hashvalue)
 {
 	rights_generation++;
+}
+
+/* Returns the owner of a relation. */
+Oid
+kv_table_owner(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		return InvalidOid;
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return owner;
 }
 
 /* Registers for changes of roles, once a session: the same caches that acl.c watches. */
