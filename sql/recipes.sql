@@ -36,6 +36,28 @@ SELECT kv.update_item('app', '{"pk": "JOB#1", "sk": "STATE"}', 'SET #state = :ru
                       '{":pending": "PENDING", ":running": "RUNNING", ":worker": "w2"}', '{"#state": "state"}',
                       return_values => 'ALL_NEW', on_condition_failure => 'return');
 
+-- A work queue.
+SELECT kv.create_global_index('app', 'app_by_queue', 'queue', 'due');
+SELECT kv.put_item('app', '{"pk": "JOB#2", "sk": "STATE", "queue": "mail", "due": "2026-03-01T10:00:00Z"}');
+\o /dev/null
+SELECT kv.apply_changes();
+\o
+SELECT pk, sk, due FROM app_by_queue WHERE queue = 'mail' AND due <= '2026-03-01T10:05:00Z' ORDER BY due LIMIT 1;
+SELECT kv.update_item('app', '{"pk": "JOB#2", "sk": "STATE"}', 'SET due = :again, worker = :worker', 'queue = :queue AND due = :seen',
+                      '{":again": "2026-03-01T10:15:00Z", ":worker": "w1", ":queue": "mail", ":seen": "2026-03-01T10:00:00Z"}',
+                      return_values => 'ALL_NEW', on_condition_failure => 'return');
+SELECT kv.update_item('app', '{"pk": "JOB#2", "sk": "STATE"}', 'REMOVE queue', 'worker = :worker', '{":worker": "w1"}',
+                      on_condition_failure => 'return');
+-- Another worker that saw it is too late, and so is the first once its time is over and another has taken the job.
+SELECT kv.put_item('app', '{"pk": "JOB#3", "sk": "STATE", "queue": "mail", "due": "2026-03-01T10:15:00Z", "worker": "w1"}');
+SELECT kv.update_item('app', '{"pk": "JOB#3", "sk": "STATE"}', 'SET due = :again, worker = :worker', 'queue = :queue AND due = :seen',
+                      jsonb_build_object(':again', '2026-03-01T10:30:00Z', ':worker', worker, ':queue', 'mail', ':seen', '2026-03-01T10:15:00Z'),
+                      on_condition_failure => 'return') FROM unnest(ARRAY['w2', 'w3']) worker;
+SELECT kv.update_item('app', '{"pk": "JOB#3", "sk": "STATE"}', 'REMOVE queue', 'worker = :worker', '{":worker": "w1"}',
+                      on_condition_failure => 'return');
+SELECT count(kv.apply_changes());
+SELECT queue, due, pk, item FROM app_by_queue WHERE queue = 'mail' ORDER BY due;
+
 -- A sharded counter.
 SELECT kv.update_item('app', jsonb_build_object('pk', 'COUNTER#home', 'sk', 'SHARD#' || floor(random() * 10)), 'ADD hits :one',
                       attribute_values => '{":one": 1}');
@@ -44,6 +66,24 @@ SELECT sum((item ->> 'hits')::numeric) AS hits FROM app WHERE pk = 'COUNTER#home
 SELECT count(kv.update_item('app', jsonb_build_object('pk', 'COUNTER#home', 'sk', 'SHARD#' || floor(random() * 10)), 'ADD hits :one',
                       attribute_values => '{":one": 1}')) FROM generate_series(1, 99);
 SELECT sum((item ->> 'hits')::numeric) AS hits, count(*) <= 10 AS few_shards FROM app WHERE pk = 'COUNTER#home';
+
+-- A sharded key.
+SELECT kv.put_item('app', jsonb_build_object('pk', 'ORDER#1', 'sk', 'ORDER', 'queue', 'open#' || floor(random() * 10), 'due', '2026-03-01'));
+\o /dev/null
+SELECT kv.apply_changes();
+\o
+SELECT o.pk, o.due
+FROM generate_series(0, 9) AS shard,
+  LATERAL (SELECT pk, due FROM app_by_queue WHERE queue = 'open#' || shard ORDER BY due LIMIT 3) AS o
+ORDER BY o.due, o.pk LIMIT 3;
+-- Ninety-nine more, of which the first come from several of the ten.
+SELECT count(*) FROM (SELECT kv.put_item('app', jsonb_build_object('pk', 'ORDER#' || n, 'sk', 'ORDER', 'queue', 'open#' || n % 10,
+	'due', to_char(date '2026-03-01' + n, 'YYYY-MM-DD'))) FROM generate_series(2, 100) n) put;
+SELECT count(kv.apply_changes());
+SELECT o.pk, o.due
+FROM generate_series(0, 9) AS shard,
+  LATERAL (SELECT pk, due FROM app_by_queue WHERE queue = 'open#' || shard ORDER BY due LIMIT 3) AS o
+ORDER BY o.due, o.pk LIMIT 3;
 
 -- A list with a bound.
 SELECT kv.update_item('app', '{"pk": "USER#7", "sk": "RECENT"}', 'SET seen = list_append(if_not_exists(seen, :none), :new)',
@@ -119,4 +159,4 @@ BEGIN
 END
 $$;
 
-DROP TABLE app;
+SELECT kv.drop_table('app');
