@@ -288,6 +288,7 @@ ALTER TABLE errs ADD CONSTRAINT small CHECK (sk < 100);
 SELECT pg_temp.refusal('PutItem', '{"TableName": "errs", "Item": {"pk": {"S": "x"}, "sk": {"N": "100"}}}');
 BEGIN READ ONLY;
 SELECT pg_temp.refusal('PutItem', '{"TableName": "errs", "Item": {"pk": {"S": "x"}, "sk": {"N": "1"}}}');
+SELECT operation, pg_temp.refusal(operation, '{"ResourceArn": "errs"}'::jsonb || more::jsonb) FROM (VALUES ('TagResource', '{"Tags": []}'), ('UntagResource', '{"TagKeys": []}')) v (operation, more);
 COMMIT;
 -- Nothing of all this was written.
 SELECT kv.dynamodb('Scan', '{"TableName": "errs"}');

@@ -42,6 +42,7 @@ open_to_tag(text *resource)
 	Oid			table = kv_dynamodb_table(resource);
 
 	check_owner(table);
+	PreventCommandIfReadOnly("kv.dynamodb()");
 	(void) kv_table_open(table, ShareUpdateExclusiveLock);
 	check_owner(table);
 	return table;
