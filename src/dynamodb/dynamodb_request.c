@@ -85,7 +85,7 @@ kv_dynamodb_element_path(const char *array, int number)
 char *
 kv_dynamodb_member_path(const char *map, const JsonbValue *name)
 {
-	return psprintf("%s.%.*s.member", map, name->val.string.len, name->val.string.val);
+	return psprintf("%s.%s.member", map, kv_dynamodb_shown(name->val.string.val, name->val.string.len));
 }
 
 /* Raises an error unless a string is one of the values allowed. */
