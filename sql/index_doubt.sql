@@ -61,3 +61,44 @@ SELECT id_is_right('id_by_a'), id_is_right('id_other');
 INSERT INTO index_doubt SELECT 'P' || n, 'W', jsonb_build_object('a', kv.create_global_index('index_doubt', 'id_beneath', 'a')::text) FROM generate_series(1, 2) n;
 SELECT kv.drop_table('index_doubt');
 DROP FUNCTION id_is_right;
+
+-- a table, or an index, that a crash would empty has no index that can be read, until it is logged again
+SELECT kv.create_table('index_doubt_unlogged', 'pk', partitions => 2);
+SELECT kv.create_global_index('index_doubt_unlogged', 'idu', 'a');
+SELECT kv.put_item('index_doubt_unlogged', '{"pk": "P1", "a": "x"}'), kv.put_item('index_doubt_unlogged', '{"pk": "P2", "a": "x"}');
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+ALTER TABLE index_doubt_unlogged_p1 SET UNLOGGED;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT state, detail FROM kv.indexes WHERE index_name = 'idu';
+SELECT kv.scan('index_doubt_unlogged', index => 'idu');
+SELECT kv.wait_for_index('index_doubt_unlogged', 'idu');
+SELECT kv.put_item('index_doubt_unlogged', '{"pk": "P3", "a": "x"}');
+ALTER TABLE index_doubt_unlogged_p1 SET LOGGED;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT kv.scan('index_doubt_unlogged', index => 'idu');
+BEGIN;
+ALTER TABLE idu_p0 SET UNLOGGED;
+ALTER TABLE idu_p1 SET UNLOGGED;
+COMMIT;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT state, detail FROM kv.indexes WHERE index_name = 'idu';
+ALTER TABLE idu_p0 SET LOGGED;
+ALTER TABLE idu_p1 SET LOGGED;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT kv.scan('index_doubt_unlogged', index => 'idu');
+SELECT kv.drop_table('index_doubt_unlogged');
+
+-- a table with an index of its own that is another table's partition for a while
+SELECT kv.create_table('index_doubt_big', 'pk', partitions => 1);
+DROP TABLE index_doubt_big_p0;
+CREATE TABLE index_doubt_own (pk text COLLATE "C" NOT NULL, item jsonb NOT NULL DEFAULT '{}',
+	CONSTRAINT index_doubt_big_item_check CHECK (kv.check_item(tableoid, item, pk)), PRIMARY KEY (pk)) USING key_value;
+SELECT kv.create_global_index('index_doubt_own', 'ido', 'a');
+SELECT kv.put_item('index_doubt_own', '{"pk": "P1", "a": "x"}');
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+ALTER TABLE index_doubt_big ATTACH PARTITION index_doubt_own FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+SELECT kv.put_item('index_doubt_big', '{"pk": "P1", "a": "y"}');
+ALTER TABLE index_doubt_big DETACH PARTITION index_doubt_own;
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT kv.scan('index_doubt_own', index => 'ido');
+DROP TABLE index_doubt_big, index_doubt_own;

@@ -238,7 +238,7 @@ adopt(Oid relid, bool wait)
 		return;
 	index = kv_table_lookup(relid);
 	if (index == NULL || !index->usable || index->index == NULL || index->index->base_relid != base ||
-		index->index->foreign_owner || !is_captured(base) || !empty_index(index, wait))
+		index->index->foreign_owner || index->index->unlogged || !is_captured(base) || !empty_index(index, wait))
 		return;
 
 	if (!has_dependency(relid, base))

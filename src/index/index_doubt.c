@@ -8,7 +8,8 @@
  *	- a leaf truncated by itself, or an index table by its owner: a hook tells
  *	  of TRUNCATE, whatever the access method, and the access method of what
  *	  else gives it new, empty files;
- *	- ALTER TABLE that computes a column anew: an event trigger tells;
+ *	- ALTER TABLE that computes a column anew, or SET UNLOGGED, after which a
+ *	  crash empties the table: an event trigger tells;
  *	- the capture trigger enabled, disabled or dropped: a hook tells
  *	  (index_hooks.c);
  *	- a row written while the table or the index is not usable, or the index
@@ -108,7 +109,7 @@ note_truncation(Relation relation)
 		kv_index_note_doubt(RelationGetRelid(relation));
 }
 
-/* kv.on_table_rewrite(): event trigger that sees ALTER TABLE compute the columns of a table anew. */
+/* kv.on_table_rewrite(): event trigger that sees ALTER TABLE compute the columns of a table anew, or make it unlogged. */
 Datum
 kv_on_table_rewrite_sql(PG_FUNCTION_ARGS)
 {
@@ -116,7 +117,8 @@ kv_on_table_rewrite_sql(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("kv.on_table_rewrite() is an event trigger function")));
-	if (DatumGetInt32(OidFunctionCall0(F_PG_EVENT_TRIGGER_TABLE_REWRITE_REASON)) & AT_REWRITE_COLUMN_REWRITE)
+	if (DatumGetInt32(OidFunctionCall0(F_PG_EVENT_TRIGGER_TABLE_REWRITE_REASON)) &
+		(AT_REWRITE_COLUMN_REWRITE | AT_REWRITE_ALTER_PERSISTENCE))
 		kv_index_note_doubt(DatumGetObjectId(OidFunctionCall0(F_PG_EVENT_TRIGGER_TABLE_REWRITE_OID)));
 	PG_RETURN_VOID();
 }
@@ -145,11 +147,13 @@ put_in_doubt(int event)
 	ListCell   *cell;
 	bool		removed = false;
 
+	/* what is wrong with the relation, or was, may be why an index has no row */
+	kv_state_look_again(root);
 	foreach(cell, kv_state_read_all())
 	{
 		const KvStateRow *row = lfirst(cell);
 
-		if ((row->index != root && row->base != root) || is_followed(event, row->base, row->index))
+		if ((row->index != root && row->base != root && row->index != relid && row->base != relid) || is_followed(event, row->base, row->index))
 			continue;
 		(void) kv_state_remove(row->index, true);
 		removed = true;

@@ -142,12 +142,15 @@ follow_trigger(Oid trigger, bool is_dropped)
 /*
  * Puts the indexes of a table, or the index, in doubt that gets or loses a
  * partition: that may come back with other rows and be the same to the catalogs.
+ * So may indexes of its own that the partition has from a time when it was none.
  */
 static void
-follow_partition(const ObjectAccessPostAlter *alter)
+follow_partition(Oid partition, const ObjectAccessPostAlter *alter)
 {
-	if (alter != NULL && get_rel_relkind(alter->auxiliary_id) == RELKIND_PARTITIONED_TABLE)
-		kv_index_note_doubt(alter->auxiliary_id);
+	if (alter == NULL || get_rel_relkind(alter->auxiliary_id) != RELKIND_PARTITIONED_TABLE)
+		return;
+	kv_index_note_doubt(alter->auxiliary_id);
+	kv_index_note_doubt(partition);
 }
 
 /* Sees what is done to catalog objects. */
@@ -167,7 +170,7 @@ see_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_
 			 !kv_index_is_creating)
 		follow_trigger(object_id, access == OAT_DROP);
 	else if (access == OAT_POST_ALTER && class_id == InheritsRelationId && !kv_index_is_creating)
-		follow_partition(argument);
+		follow_partition(object_id, argument);
 }
 
 /* Returns the name of the partition that a command detaches, a copy; NULL if it detaches none. */

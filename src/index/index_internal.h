@@ -205,6 +205,9 @@ extern bool kv_state_remove(Oid index, bool wait);
 /* Removes the rows of all indexes of a base table. */
 extern void kv_state_remove_of_base(Oid base);
 
+/* Makes all sessions look again at a base table or an index, if it is there, once the transaction has committed. */
+extern void kv_state_look_again(Oid relid);
+
 /* Takes the lock that one session at a time applies under; false if it is taken and wait is not set. */
 extern bool kv_apply_lock(bool wait);
 

@@ -313,8 +313,8 @@ kv_state_read_all(void)
 }
 
 /* Makes all sessions look again at a relation, if it is there. */
-static void
-invalidate(Oid relid)
+void
+kv_state_look_again(Oid relid)
 {
 	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
 		CacheInvalidateRelcacheByRelid(relid);
@@ -380,8 +380,8 @@ kv_state_write(const KvStateRow *row, bool may_insert, bool wait)
 {
 	if (!write_state(row, may_insert, wait))
 		return false;
-	invalidate(row->index);
-	invalidate(row->base);
+	kv_state_look_again(row->index);
+	kv_state_look_again(row->base);
 	CommandCounterIncrement();	/* we look again ourselves */
 	return true;
 }
@@ -402,7 +402,7 @@ kv_state_remove(Oid index, bool wait)
 							 &failure, false);
 		if (result == TM_Ok)
 		{
-			invalidate(index);
+			kv_state_look_again(index);
 			CommandCounterIncrement();
 		}
 		if (result == TM_Ok || result == TM_BeingModified)

@@ -61,7 +61,7 @@ is_hopeless(const KvTable *table)
 {
 	const KvTable *base = kv_table_lookup(table->index->base_relid);
 
-	return !table->usable || table->index->foreign_owner || base == NULL || !base->captured;
+	return !table->usable || table->index->foreign_owner || table->index->unlogged || base == NULL || !base->captured;
 }
 
 /* Refuses to wait for an index that the current transaction made, which no worker sees before it ends. */

@@ -67,6 +67,7 @@ typedef struct KvIndex
 	/* global only */
 	Oid			trigger_function;	/* of the triggers that define and guard it */
 	bool		foreign_owner;	/* not that of the base table */
+	bool		unlogged;		/* a crash would empty it, or its base table, in part */
 	KvIndexState state;
 	bool		outdated;		/* it was filled by another definition */
 	uint64		fingerprint;	/* of all that its content depends on but the items */

@@ -266,13 +266,30 @@ read_state(KvIndex *index)
 	table_close(state_table, AccessShareLock);
 }
 
+/* Returns a leaf of a table that is unlogged or temporary; InvalidOid if there is none. */
+static Oid
+find_unlogged(const KvTable *table)
+{
+	for (int i = 0; i < table->leaf_count; i++)
+		if (get_rel_persistence(table->leaf_relid[i]) != RELPERSISTENCE_PERMANENT)
+			return table->leaf_relid[i];
+	return InvalidOid;
+}
+
 /* Finds out whether the index can be read, or why not. */
 static void
 judge(KvTable *table, KvIndex *index, const KvTable *base)
 {
+	Oid			unlogged = find_unlogged(base);
+
+	if (!OidIsValid(unlogged))
+		unlogged = find_unlogged(table);
+	index->unlogged = OidIsValid(unlogged);
 	index->foreign_owner = kv_table_owner(index->relid) != kv_table_owner(index->base_relid);
 	read_state(index);
-	if (index->foreign_owner)
+	if (index->unlogged)
+		index->not_ready = psprintf("Table \"%s\" is not logged, so a crash would empty it.", get_rel_name(unlogged));
+	else if (index->foreign_owner)
 		index->not_ready = psprintf("It has another owner than table \"%s\".", get_rel_name(base->relid));
 	else if (!base->captured)
 		index->not_ready = psprintf("Changes of table \"%s\" are not captured: its trigger is not enabled always, or gone.",
@@ -291,6 +308,7 @@ judge_as_root(KvIndex *index)
 	if (root == NULL || root->index == NULL || !root->usable)
 		return;
 	index->foreign_owner = root->index->foreign_owner;
+	index->unlogged = root->index->unlogged;
 	index->state = root->index->state;
 	index->fingerprint = root->index->fingerprint;
 	index->filled = root->index->filled;
