@@ -255,7 +255,9 @@ sub copy
 {
 	my $from = 1000 + int rand 1e6;
 	my @rows = map { "many" . $_ % 7 . "\tm$_\t" . rest() } $from .. $from + int rand 20;
-	return "COPY notes FROM STDIN;\n" . join("\n", @rows) . "\n\\.\n";
+
+	# where COPY fails, psql may take the rows for the beginning of the next statement: let that be one of no use
+	return "COPY notes FROM STDIN;\n" . join("\n", @rows) . "\n\\.\nSELECT;\n";
 }
 
 # Writes to a leaf by its own name: most keys do not belong there.
