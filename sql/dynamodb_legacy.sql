@@ -45,7 +45,18 @@ SELECT kv.dynamodb('UpdateItem', '{"TableName": "old", "Key": {"pk": {"S": "new"
 SELECT pg_temp.found('{"absent": {"ComparisonOperator": "NE", "AttributeValueList": [{"S": "n2"}]}}'), pg_temp.found('{"absent": {"ComparisonOperator": "NOT_CONTAINS", "AttributeValueList": [{"S": "n2"}]}}'),
 	pg_temp.found('{"absent": {"ComparisonOperator": "NULL"}}'), pg_temp.found('{"absent": {"ComparisonOperator": "LE", "AttributeValueList": [{"S": "n2"}]}}');
 
+-- There may be more of them than an expression takes.
+SELECT (SELECT count(*) FROM jsonb_object_keys(kv.dynamodb('UpdateItem', jsonb_build_object('TableName', 'old', 'Key', '{"pk": {"S": "many"}, "sk": {"N": "1"}}'::jsonb, 'ReturnValues', 'UPDATED_NEW',
+	'AttributeUpdates', (SELECT jsonb_object_agg('a' || i, jsonb_build_object('Value', jsonb_build_object('N', i::text))) FROM generate_series(1, 500) i))) -> 'Attributes')) AS updated;
+SELECT kv.dynamodb('UpdateItem', jsonb_build_object('TableName', 'old', 'Key', '{"pk": {"S": "many"}, "sk": {"N": "1"}}'::jsonb, 'AttributeUpdates', (SELECT jsonb_object_agg('a' || i, '{"Action": "DELETE"}'::jsonb) FROM generate_series(1, 499) i),
+	'Expected', (SELECT jsonb_object_agg('a' || i, jsonb_build_object('Value', jsonb_build_object('N', i::text))) FROM generate_series(1, 500) i)));
+SELECT kv.dynamodb('GetItem', jsonb_build_object('TableName', 'old', 'Key', '{"pk": {"S": "many"}, "sk": {"N": "1"}}'::jsonb, 'AttributesToGet', (SELECT jsonb_agg('a' || i) FROM generate_series(1, 500) i)));
+SELECT kv.dynamodb('BatchGetItem', jsonb_build_object('RequestItems', jsonb_build_object('old', jsonb_build_object('Keys', '[{"pk": {"S": "many"}, "sk": {"N": "1"}}]'::jsonb, 'AttributesToGet', (SELECT jsonb_agg('a' || i) FROM generate_series(1, 1000) i)))));
+SELECT pg_temp.found(jsonb_build_object('name', jsonb_build_object('ComparisonOperator', 'IN', 'AttributeValueList', (SELECT jsonb_agg(jsonb_build_object('S', 'n' || i)) FROM generate_series(5, 150) i)))::text);
+SELECT kv.dynamodb('DeleteItem', '{"TableName": "old", "Key": {"pk": {"S": "many"}, "sk": {"N": "1"}}}');
+
 -- What is wrong.
+SELECT kv.dynamodb('GetItem', '{"TableName": "old", "Key": {"pk": {"S": "p"}, "sk": {"N": "1"}}, "AttributesToGet": ["a", "b", "a"]}');
 SELECT kv.dynamodb('PutItem', '{"TableName": "old", "Item": {"pk": {"S": "p"}, "sk": {"N": "1"}}, "Expected": {"pk": {"Exists": false}}, "ConditionExpression": "attribute_exists(pk)"}');
 SELECT kv.dynamodb('PutItem', '{"TableName": "old", "Item": {"pk": {"S": "p"}, "sk": {"N": "1"}}, "Expected": {"pk": {"Exists": true}}}');
 SELECT kv.dynamodb('PutItem', '{"TableName": "old", "Item": {"pk": {"S": "p"}, "sk": {"N": "1"}}, "Expected": {"pk": {"Exists": false, "Value": {"S": "p"}}}}');

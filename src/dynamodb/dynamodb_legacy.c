@@ -267,7 +267,7 @@ start(Writer *writer, KvDynamoLegacy *legacy, text *conditional_operator)
 static text *
 finish(const Writer *writer)
 {
-	return writer->text.len > 0 ? cstring_to_text_with_len(writer->text.data, writer->text.len) : NULL;
+	return writer->text.len > 0 ? cstring_to_text(psprintf("%c%s", KV_EXPRESSION_MADE, writer->text.data)) : NULL;
 }
 
 /* Returns the condition that Expected stands for. */

@@ -111,6 +111,9 @@ static const Wording wordings[] = {
 	{NULL, "invalid UpdateExpression: incorrect operand type for DELETE: $2" LEGACY_TOKEN,
 	PARAMETERS "Action DELETE is not supported for the type $2"},
 
+	{NULL, "invalid ProjectionExpression: two document paths overlap with each other: [$1] and $2; token \"#_$3",
+	PARAMETERS "Duplicate value in attribute name: $1"},
+
 	/* expressions */
 	{NULL, "invalid $1: attribute value placeholder is not defined; token \"$2\", position $3",
 	"Invalid $1: An expression attribute value used in expression is not defined; attribute value: $2"},
@@ -188,6 +191,14 @@ static const Wording wordings[] = {
 	ONE_ERROR "Value '$2' at 'totalSegments' failed to satisfy constraint: Member must have value between 1 and $1"},
 	{NULL, "consistent reads are not supported on global index $1", "Consistent reads are not supported on global secondary indexes"},
 	{NULL, "index \"$1\" does not project attribute \"$2\"", PARAMETERS "Global secondary index $1 does not project $2"},
+
+	/* tables */
+	{NULL, "partition key and sort key must not both be called $1",
+	"Both the Hash Key and the Range Key element in the KeySchema have the same name"},
+	{"CreateTable", "table \"$1\" has no sort key",
+	PARAMETERS "Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex"},
+	{NULL, "projection INCLUDE needs the attributes to be included", PARAMETERS "ProjectionType is INCLUDE, but NonKeyAttributes is not specified"},
+	{NULL, "NonKeyAttributes is given without projection INCLUDE", PARAMETERS "ProjectionType is not INCLUDE, but NonKeyAttributes is specified"},
 
 	/* batches and transactions */
 	{NULL, "request has 0 writes", ONE_ERROR "Value at 'requestItems' failed to satisfy constraint: Member must have length greater than or equal to 1"},

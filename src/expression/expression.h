@@ -20,6 +20,13 @@
 #define KV_MAX_EXPRESSION_OPERATORS 300 /* operators and functions */
 #define KV_MAX_IN_OPERANDS			100
 
+/*
+ * The first byte of an expression that a program made of something that has no
+ * such limits, as DynamoDB's parameters before expressions: only this one holds.
+ */
+#define KV_EXPRESSION_MADE			'\x01'
+#define KV_MAX_MADE_LENGTH			(256 * 1024)
+
 typedef enum KvExpressionKind
 {
 	KV_EXPRESSION_CONDITION,

@@ -93,7 +93,7 @@ find_entry(const KvSource *source, uint32 hash)
 		KvCacheEntry *entry = dlist_container(KvCacheEntry, by_hash, iter.cur);
 		const KvSource *known = &entry->tree->source;
 
-		if (entry->hash == hash && known->kind == source->kind &&
+		if (entry->hash == hash && known->kind == source->kind && known->made == source->made &&
 			known->length == source->length &&
 			memcmp(known->text, source->text, source->length) == 0)
 			return entry;
@@ -147,12 +147,13 @@ add_entry(KvTree *tree, uint32 hash, Size bytes)
 static void
 check_length(const KvSource *source)
 {
-	if (source->length > KV_MAX_EXPRESSION_LENGTH)
+	int			limit = source->made ? KV_MAX_MADE_LENGTH : KV_MAX_EXPRESSION_LENGTH;
+
+	if (source->length > limit)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("invalid %s: %d bytes exceed the limit of %d",
-						kv_expression_kind_name(source->kind), source->length,
-						KV_MAX_EXPRESSION_LENGTH)));
+						kv_expression_kind_name(source->kind), source->length, limit)));
 }
 
 /* Returns the tree of an expression, pinned for the life of CurrentMemoryContext. */
@@ -167,6 +168,12 @@ kv_expression_tree(KvExpressionKind kind, text *expression)
 	source.kind = kind;
 	source.text = VARDATA_ANY(expression);
 	source.length = VARSIZE_ANY_EXHDR(expression);
+	source.made = source.length > 0 && source.text[0] == KV_EXPRESSION_MADE;
+	if (source.made)
+	{
+		source.text++;
+		source.length--;
+	}
 	check_length(&source);
 
 	if (cache_context == NULL)

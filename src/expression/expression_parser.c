@@ -57,7 +57,7 @@ kv_parse_leave(KvParser *parser)
 void
 kv_parse_count_operator(KvParser *parser, KvSpan span)
 {
-	if (++parser->operator_count > KV_MAX_EXPRESSION_OPERATORS)
+	if (++parser->operator_count > KV_MAX_EXPRESSION_OPERATORS && !parser->lexer.source->made)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 kv_expression_errmsg(parser->lexer.source, span,
@@ -263,7 +263,7 @@ parse_in_list(KvParser *parser, KvNode *node)
 	kv_parse_expect(parser, KV_TOKEN_OPEN);
 	for (;;)
 	{
-		if (node->argument_count > KV_MAX_IN_OPERANDS)
+		if (node->argument_count > KV_MAX_IN_OPERANDS && !parser->lexer.source->made)
 			ereport(ERROR,
 					(errcode(ERRCODE_KV_VALIDATION),
 					 kv_expression_errmsg(parser->lexer.source, node->span,

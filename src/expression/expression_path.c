@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 
 #include "base/errors.h"
 #include "expression/expression_tree.h"
@@ -341,6 +342,7 @@ kv_path_node_add(KvPathNode *root, const KvBinding *binding, int path, int leaf)
 	const KvDocumentPath *steps = &binding->tree->path[path];
 	KvPathNode *node = root;
 
+	CHECK_FOR_INTERRUPTS();
 	for (int i = 0; i < steps->step_count; i++)
 	{
 		if (node->child && (node->child->index >= 0) != (steps->step[i].index >= 0))

@@ -26,6 +26,7 @@ typedef struct KvSource
 	KvExpressionKind kind;
 	const char *text;			/* not terminated */
 	int			length;			/* bytes */
+	bool		made;			/* limits of what is typed do not hold */
 } KvSource;
 
 /* Where something stands in the text, in bytes; at the end of the text the length is 0. */
