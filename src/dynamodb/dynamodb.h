@@ -82,6 +82,9 @@ extern char *kv_dynamodb_member_path(const char *map, const JsonbValue *name);
 /* Returns a plain item or key of a typed one; NULL for NULL. */
 extern Jsonb *kv_dynamodb_plain(Jsonb *typed);
 
+/* The way back. */
+extern Jsonb *kv_dynamodb_typed(Jsonb *plain);
+
 /* Returns the elements of an array of objects; an error that names it for any other element. */
 extern Jsonb **kv_dynamodb_objects(Jsonb *array, const char *what, int *count);
 
@@ -92,7 +95,10 @@ extern char *kv_dynamodb_string(const JsonbValue *string);
 typedef void (*KvDynamoVisitor) (void *argument, const JsonbValue *name, Jsonb *value);
 extern void kv_dynamodb_each(Jsonb *object, KvDynamoVisitor visit, void *argument);
 
-/* Answers under construction: an object member by member. */
+/*
+ * Answers under construction: an object member by member.  Objects and arrays
+ * that are added must stay until it is closed.
+ */
 extern void kv_dynamodb_open(JsonbParseState **state);
 extern Jsonb *kv_dynamodb_close(JsonbParseState **state);
 extern void kv_dynamodb_add_name(JsonbParseState **state, const char *name);
@@ -105,8 +111,9 @@ extern void kv_dynamodb_add_json(JsonbParseState **state, const char *name, Json
 /* Adds a member of another object as it is. */
 extern void kv_dynamodb_add_member(JsonbParseState **state, const JsonbValue *name, Jsonb *value);
 
-/* Adds an object or array as an element of the array that is open. */
-extern void kv_dynamodb_add_element(JsonbParseState **state, Jsonb *value);
+/* Adds a member that is an array of items or keys, each converted by one of the functions above. */
+extern void kv_dynamodb_add_converted(JsonbParseState **state, const char *name, Jsonb *array,
+									  Jsonb *(*convert) (Jsonb *));
 
 /* Returns an object without members. */
 extern Jsonb *kv_dynamodb_empty(void);

@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 
 #include "base/compat.h"
 #include "base/errors.h"
@@ -191,6 +192,32 @@ check_table_writes(void *argument, const JsonbValue *name, Jsonb *value)
 	check_actions(value, "RequestItems", kv_dynamodb_member_path(argument, name));
 }
 
+/* Checks the shape of the writes to all tables. */
+static void
+check_batch(Jsonb *tables)
+{
+	kv_dynamodb_each(tables, check_table_writes, REQUEST_ITEMS);
+}
+
+/* Checks the shape of a transaction. */
+static void
+check_transaction(Jsonb *actions)
+{
+	check_actions(actions, "TransactItems", "transactItems");
+}
+
+/* Runs a check of a part of the request, and frees the copies that it makes of it. */
+static void
+run_check(void (*check) (Jsonb *part), Jsonb *part)
+{
+	MemoryContext own = AllocSetContextCreate(CurrentMemoryContext, "kv.dynamodb check", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(own);
+
+	check(part);
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(own);
+}
+
 /* Adds the writes to one table. */
 static void
 add_table_writes(void *argument, const JsonbValue *name, Jsonb *value)
@@ -238,7 +265,7 @@ kv_dynamodb_batch_write_item(Jsonb *request)
 	Jsonb	   *given;
 
 	kv_dynamodb_read(request, "BatchWriteItem", NULL, members, lengthof(members), value);
-	kv_dynamodb_each(value[0].json, check_table_writes, REQUEST_ITEMS);
+	run_check(check_batch, value[0].json);
 	kv_dynamodb_open(&rewriter.state);
 	kv_dynamodb_add_name(&rewriter.state, "RequestItems");
 	kv_dynamodb_open(&rewriter.state);
@@ -251,19 +278,6 @@ kv_dynamodb_batch_write_item(Jsonb *request)
 		kv_dynamodb_add_all_metrics(&state, &rewriter.metrics);
 	kv_dynamodb_add_capacities(&state, value[1].string, &caller, NULL);
 	return kv_dynamodb_close(&state);
-}
-
-/* Adds an array of typed items or keys, made plain, or the other way round. */
-static void
-add_converted(JsonbParseState **state, Jsonb *array, const char *what, Jsonb *(*convert) (Jsonb *))
-{
-	int			count;
-	Jsonb	  **element = kv_dynamodb_objects(array, what, &count);
-
-	pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
-	for (int i = 0; i < count; i++)
-		kv_dynamodb_add_element(state, convert(element[i]));
-	pushJsonbValue(state, WJB_END_ARRAY, NULL);
 }
 
 /* Adds what is asked of one table. */
@@ -292,8 +306,7 @@ add_table_reads(void *argument, const JsonbValue *name, Jsonb *request)
 	}
 	kv_dynamodb_add_name(state, kv_dynamodb_string(name));
 	kv_dynamodb_open(state);
-	kv_dynamodb_add_name(state, "Keys");
-	add_converted(state, value[0].json, "Keys", kv_item_from_typed);
+	kv_dynamodb_add_converted(state, "Keys", value[0].json, kv_dynamodb_plain);
 	if (value[1].string)
 		kv_dynamodb_add_text(state, "ProjectionExpression", text_to_cstring(value[1].string));
 	if (value[2].json)
@@ -309,8 +322,7 @@ add_table_items(void *argument, const JsonbValue *name, Jsonb *items)
 {
 	JsonbParseState **state = argument;
 
-	kv_dynamodb_add_name(state, kv_dynamodb_string(name));
-	add_converted(state, items, "Responses", kv_item_to_typed);
+	kv_dynamodb_add_converted(state, kv_dynamodb_string(name), items, kv_dynamodb_typed);
 }
 
 /* Adds one member of what was not processed of a table. */
@@ -319,13 +331,10 @@ add_unprocessed_member(void *argument, const JsonbValue *name, Jsonb *value)
 {
 	JsonbParseState **state = argument;
 
-	if (!JB_ROOT_IS_ARRAY(value) || JB_ROOT_IS_SCALAR(value))
-	{
-		add_member(state, name, value);
-		return;
-	}
-	kv_dynamodb_add_name(state, kv_dynamodb_string(name));
-	add_converted(state, value, "Keys", kv_item_to_typed);
+	if (JB_ROOT_IS_ARRAY(value) && !JB_ROOT_IS_SCALAR(value))
+		kv_dynamodb_add_converted(state, kv_dynamodb_string(name), value, kv_dynamodb_typed);
+	else
+		kv_dynamodb_add_member(state, name, value);
 }
 
 /* Adds what was not processed of one table. */
@@ -379,7 +388,7 @@ kv_dynamodb_batch_get_item(Jsonb *request)
 static Jsonb *
 rewrite_transaction(Rewriter *rewriter, const KvDynamoValue *items)
 {
-	check_actions(items->json, "TransactItems", "transactItems");
+	run_check(check_transaction, items->json);
 	kv_dynamodb_open(&rewriter->state);
 	kv_dynamodb_add_name(&rewriter->state, "TransactItems");
 	add_actions(rewriter, items->json, "TransactItems", add_transact_verb);
@@ -420,7 +429,7 @@ add_response(JsonbParseState **state, Jsonb *response)
 	kv_dynamodb_read(response, "response", NULL, members, 1, &item);
 	kv_dynamodb_open(state);
 	if (item.given)
-		kv_dynamodb_add_json(state, "Item", kv_item_to_typed(item.json));
+		kv_dynamodb_add_json(state, "Item", kv_dynamodb_typed(item.json));
 	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
 

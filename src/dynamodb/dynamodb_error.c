@@ -166,7 +166,7 @@ add_reasons(JsonbParseState **state, Jsonb *reasons)
 		if (value[1].given)
 			kv_dynamodb_add_text(state, "Message", reason_message(text_to_cstring(value[1].string)));
 		if (value[2].given)
-			kv_dynamodb_add_json(state, "Item", kv_item_to_typed(value[2].json));
+			kv_dynamodb_add_json(state, "Item", kv_dynamodb_typed(value[2].json));
 		pushJsonbValue(state, WJB_END_OBJECT, NULL);
 	}
 	pushJsonbValue(state, WJB_END_ARRAY, NULL);
@@ -182,7 +182,7 @@ make_exception(int code, const char *said, char **codes)
 	kv_dynamodb_open(&state);
 	kv_dynamodb_add_text(&state, "__type", exception_type(code));
 	if (said && code == ERRCODE_KV_CONDITION_FAILED)
-		kv_dynamodb_add_json(&state, "Item", kv_item_to_typed(parse(said)));
+		kv_dynamodb_add_json(&state, "Item", kv_dynamodb_typed(parse(said)));
 	else if (said)
 		*codes = add_reasons(&state, parse(said));
 	return kv_dynamodb_close(&state);

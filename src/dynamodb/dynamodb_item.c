@@ -142,7 +142,7 @@ run_write(Jsonb *request, const char *what, const KvDynamoMember *members, int c
 
 	kv_dynamodb_open(&state);
 	if (attributes)
-		kv_dynamodb_add_json(&state, "Attributes", kv_item_to_typed(attributes));
+		kv_dynamodb_add_json(&state, "Attributes", kv_dynamodb_typed(attributes));
 	kv_dynamodb_add_capacity(&state, value[WRITE_CAPACITY].string, write.table, &capacity);
 	if (kv_dynamodb_is_wanted(&value[WRITE_METRICS]))
 		kv_dynamodb_add_metrics(&state, write.table, write.key);
@@ -205,7 +205,7 @@ kv_dynamodb_get_item(Jsonb *request)
 
 	kv_dynamodb_open(&state);
 	if (item)
-		kv_dynamodb_add_json(&state, "Item", kv_item_to_typed(item));
+		kv_dynamodb_add_json(&state, "Item", kv_dynamodb_typed(item));
 	kv_dynamodb_add_capacity(&state, value[GET_CAPACITY].string, get.table, &capacity);
 	return kv_dynamodb_close(&state);
 }

@@ -52,7 +52,7 @@ add_members(JsonbParseState **state, Jsonb *key, int64 gigabytes)
 {
 	JsonbValue	value;
 
-	kv_dynamodb_add_json(state, "ItemCollectionKey", kv_item_to_typed(key));
+	kv_dynamodb_add_json(state, "ItemCollectionKey", kv_dynamodb_typed(key));
 	kv_dynamodb_add_name(state, "SizeEstimateRangeGB");
 	pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
 	value.type = jbvNumeric;

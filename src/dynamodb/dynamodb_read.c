@@ -167,20 +167,6 @@ read_expressions(const KvDynamoValue *value, bool is_query, KvReadRequest *read)
 	read->attribute_values = kv_dynamodb_legacy_values(&legacy);
 }
 
-/* Returns the items of a page, typed. */
-static Jsonb *
-typed_items(Jsonb *items)
-{
-	JsonbParseState *state = NULL;
-	int			count;
-	Jsonb	  **item = kv_dynamodb_objects(items, "items", &count);
-
-	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
-	for (int i = 0; i < count; i++)
-		kv_dynamodb_add_element(&state, kv_item_to_typed(item[i]));
-	return JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_ARRAY, NULL));
-}
-
 /* Reads one page and makes the answer. */
 static Jsonb *
 read_page(KvDynamoValue *value, KvReadRequest *read)
@@ -208,11 +194,11 @@ read_page(KvDynamoValue *value, KvReadRequest *read)
 
 	kv_dynamodb_open(&state);
 	if (page.items)
-		kv_dynamodb_add_json(&state, "Items", typed_items(page.items));
+		kv_dynamodb_add_converted(&state, "Items", page.items, kv_dynamodb_typed);
 	kv_dynamodb_add_integer(&state, "Count", page.count);
 	kv_dynamodb_add_integer(&state, "ScannedCount", page.scanned_count);
 	if (page.last_evaluated_key)
-		kv_dynamodb_add_json(&state, "LastEvaluatedKey", kv_item_to_typed(page.last_evaluated_key));
+		kv_dynamodb_add_json(&state, "LastEvaluatedKey", kv_dynamodb_typed(page.last_evaluated_key));
 	kv_dynamodb_add_capacity(&state, value[READ_CAPACITY].string, read->table, &page.capacity);
 	return kv_dynamodb_close(&state);
 }

@@ -15,6 +15,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/memutils.h"
 #include "utils/numeric.h"
 
 #include "base/compat.h"
@@ -217,11 +218,45 @@ kv_dynamodb_read(Jsonb *object, const char *what, const char *path, const KvDyna
 			kv_dynamodb_refuse_null(path, members[i].name);
 }
 
+/* Converts an item or key; what that takes besides, many times as much, is freed. */
+static Jsonb *
+convert_item(Jsonb *(*convert) (Jsonb *), Jsonb *item)
+{
+	MemoryContext own = AllocSetContextCreate(CurrentMemoryContext, "kv.dynamodb item", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(own);
+	Jsonb	   *converted = convert(item);
+	Jsonb	   *copy = MemoryContextAlloc(caller, VARSIZE(converted));
+
+	memcpy(copy, converted, VARSIZE(converted));
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(own);
+	return copy;
+}
+
 /* Returns a plain item or key. */
 Jsonb *
 kv_dynamodb_plain(Jsonb *typed)
 {
-	return typed ? kv_item_from_typed(typed) : NULL;
+	return typed ? convert_item(kv_item_from_typed, typed) : NULL;
+}
+
+/* Returns a typed item or key. */
+Jsonb *
+kv_dynamodb_typed(Jsonb *plain)
+{
+	return convert_item(kv_item_to_typed, plain);
+}
+
+/* Returns an element of an array that must be an object. */
+static Jsonb *
+read_object(JsonbValue *element, const char *what)
+{
+	if (element->type != jbvBinary || !JsonContainerIsObject(element->val.binary.data))
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("an element of %s is not an object", what),
+				 errdetail_internal(KV_DYNAMODB_SERIALIZATION)));
+	return JsonbValueToJsonb(element);
 }
 
 /* Returns the elements of an array of objects. */
@@ -237,12 +272,7 @@ kv_dynamodb_objects(Jsonb *array, const char *what, int *count)
 	while (JsonbIteratorNext(&iterator, &value, true) == WJB_ELEM)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (value.type != jbvBinary || !JsonContainerIsObject(value.val.binary.data))
-			ereport(ERROR,
-					(errcode(ERRCODE_KV_VALIDATION),
-					 errmsg("an element of %s is not an object", what),
-					 errdetail_internal(KV_DYNAMODB_SERIALIZATION)));
-		objects[(*count)++] = JsonbValueToJsonb(&value);
+		objects[(*count)++] = read_object(&value, what);
 	}
 	return objects;
 }
@@ -264,6 +294,26 @@ kv_dynamodb_each(Jsonb *object, KvDynamoVisitor visit, void *argument)
 	}
 }
 
+/*
+ * Adds an object or array as it is.  Core takes one that is pushed apart to
+ * the last scalar, at many times its size; kv_json_write copies it.
+ */
+static void
+push_whole(JsonbParseState **state, JsonbIteratorToken token, Jsonb *value)
+{
+	JsonbValue	empty;
+	JsonbValue *place;
+
+	empty.type = jbvNull;
+	pushJsonbValue(state, token, &empty);
+	place = token == WJB_ELEM ?
+		&(*state)->contVal.val.array.elems[(*state)->contVal.val.array.nElems - 1] :
+		&(*state)->contVal.val.object.pairs[(*state)->contVal.val.object.nPairs - 1].value;
+	place->type = jbvBinary;
+	place->val.binary.data = &value->root;
+	place->val.binary.len = VARSIZE(value) - VARHDRSZ;
+}
+
 /* Starts an object. */
 void
 kv_dynamodb_open(JsonbParseState **state)
@@ -275,7 +325,7 @@ kv_dynamodb_open(JsonbParseState **state)
 Jsonb *
 kv_dynamodb_close(JsonbParseState **state)
 {
-	return JsonbValueToJsonb(pushJsonbValue(state, WJB_END_OBJECT, NULL));
+	return kv_json_write(pushJsonbValue(state, WJB_END_OBJECT, NULL));
 }
 
 /* Adds the name of a member. */
@@ -338,13 +388,8 @@ kv_dynamodb_add_boolean(JsonbParseState **state, const char *name, bool value)
 void
 kv_dynamodb_add_json(JsonbParseState **state, const char *name, Jsonb *value)
 {
-	JsonbValue	binary;
-
 	kv_dynamodb_add_name(state, name);
-	binary.type = jbvBinary;
-	binary.val.binary.data = &value->root;
-	binary.val.binary.len = VARSIZE(value) - VARHDRSZ;
-	pushJsonbValue(state, WJB_VALUE, &binary);
+	push_whole(state, WJB_VALUE, value);
 }
 
 /* Adds a member as it is. */
@@ -354,27 +399,35 @@ kv_dynamodb_add_member(JsonbParseState **state, const JsonbValue *name, Jsonb *v
 	JsonbValue	pushed = *name;
 
 	pushJsonbValue(state, WJB_KEY, &pushed);
-	if (JB_ROOT_IS_SCALAR(value))
-		(void) JsonbExtractScalar(&value->root, &pushed);
-	else
+	if (!JB_ROOT_IS_SCALAR(value))
 	{
-		pushed.type = jbvBinary;
-		pushed.val.binary.data = &value->root;
-		pushed.val.binary.len = VARSIZE(value) - VARHDRSZ;
+		push_whole(state, WJB_VALUE, value);
+		return;
 	}
+	(void) JsonbExtractScalar(&value->root, &pushed);
 	pushJsonbValue(state, WJB_VALUE, &pushed);
 }
 
-/* Adds an object or array as an element. */
+/* Adds an array of items or keys, each converted. */
 void
-kv_dynamodb_add_element(JsonbParseState **state, Jsonb *value)
+kv_dynamodb_add_converted(JsonbParseState **state, const char *name, Jsonb *array, Jsonb *(*convert) (Jsonb *))
 {
-	JsonbValue	binary;
+	JsonbIterator *iterator = JsonbIteratorInit(&array->root);
+	JsonbValue	value;
 
-	binary.type = jbvBinary;
-	binary.val.binary.data = &value->root;
-	binary.val.binary.len = VARSIZE(value) - VARHDRSZ;
-	pushJsonbValue(state, WJB_ELEM, &binary);
+	kv_dynamodb_add_name(state, name);
+	pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
+	(void) JsonbIteratorNext(&iterator, &value, true);
+	while (JsonbIteratorNext(&iterator, &value, true) == WJB_ELEM)
+	{
+		Jsonb	   *item;
+
+		CHECK_FOR_INTERRUPTS();
+		item = read_object(&value, name);
+		push_whole(state, WJB_ELEM, convert(item));
+		pfree(item);
+	}
+	pushJsonbValue(state, WJB_END_ARRAY, NULL);
 }
 
 /* Returns an object without members. */

@@ -184,7 +184,7 @@ kv_path_node_project(const KvPathNode *root, const KvItemView *view)
 	item.type = jbvObject;
 	item.val.object.nPairs = count;
 	item.val.object.pairs = pair;
-	return kv_write_jsonb(&item);
+	return kv_json_write(&item);
 }
 
 /* Returns the projected part of the item. */

@@ -367,13 +367,4 @@ extern void kv_set_union(const KvOperand *a, const KvOperand *b, JsonbValue *res
 /* Gives the members of a that are not in b; false if there are none. */
 extern bool kv_set_difference(const KvOperand *a, const KvOperand *b, JsonbValue *result);
 
-/* --- results: expression_writer.c --- */
-
-/*
- * Writes a value as jsonb.  Unlike core's JsonbValueToJsonb it takes
- * containers in binary form anywhere and copies them as they are; objects must
- * be sorted and without duplicates.
- */
-extern Jsonb *kv_write_jsonb(const JsonbValue *value);
-
 #endif							/* KV_EXPRESSION_TREE_H */

@@ -267,7 +267,7 @@ kv_update_apply(const KvUpdate *update, const KvItemView *view)
 	item.type = jbvObject;
 	item.val.object.nPairs = apply_map(&walk, update->root, view ? &view->rest->root : NULL, 1,
 									   &item.val.object.pairs);
-	return kv_write_jsonb(&item);
+	return kv_json_write(&item);
 }
 
 /* Tells whether the update only takes away. */

@@ -133,6 +133,15 @@ extern int64 kv_value_size(const JsonbValue *value);
 /* Raises an error if the item is over KV_MAX_ITEM_SIZE. */
 extern void kv_item_check_size(const KvItemView *view);
 
+/* --- item_write.c --- */
+
+/*
+ * Writes an array or object as jsonb.  Unlike core's JsonbValueToJsonb it
+ * takes containers in binary form anywhere and copies them as they are; objects
+ * must be sorted and without duplicates.
+ */
+extern Jsonb *kv_json_write(const JsonbValue *value);
+
 /* --- item_key.c: keys out of JSON and text, and back --- */
 
 /* Takes the key from a JSON object that must hold the key attributes and nothing else; checks type, emptiness and length. */

@@ -1,11 +1,11 @@
 /*
- * expression_writer.c
- *	  Writes results as jsonb.
+ * item_write.c
+ *	  Writes values in memory as jsonb.
  *
  * Core's JsonbValueToJsonb takes containers apart to the last scalar and puts
  * them together again.  A container's bytes do not depend on where it lies,
- * as long as that is on an integer boundary, so what an update or a
- * projection leaves as it was is copied in one piece here.  The layout is
+ * as long as that is on an integer boundary, so what an update, a
+ * projection or an answer leaves as it was is copied in one piece here.  The layout is
  * described in core's utils/jsonb.h.
  */
 #include "postgres.h"
@@ -14,7 +14,7 @@
 #include "miscadmin.h"
 
 #include "base/errors.h"
-#include "expression/expression_tree.h"
+#include "item/item.h"
 
 static void write_value(StringInfo buffer, const JsonbValue *value, JEntry *entry);
 
@@ -38,15 +38,22 @@ reserve_entries(StringInfo buffer, int count)
 	return offset;
 }
 
+/* Raises the error for what jsonb cannot hold. */
+static void
+refuse_size(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_VALIDATION),
+			 errmsg("item is too large for jsonb")));
+}
+
 /* Puts the entry of the child with this number into its place; total is the length of all children so far. */
 static void
 put_entry(StringInfo buffer, int offset, int number, JEntry entry, int *total)
 {
 	*total += JBE_OFFLENFLD(entry);
 	if (*total > JENTRY_OFFLENMASK)
-		ereport(ERROR,
-				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("item is too large for jsonb")));
+		refuse_size();
 	if (number % JB_OFFSET_STRIDE == 0)
 		entry = (entry & JENTRY_TYPEMASK) | *total | JENTRY_HAS_OFF;
 	memcpy(buffer->data + offset + number * sizeof(JEntry), &entry, sizeof(JEntry));
@@ -139,12 +146,14 @@ write_value(StringInfo buffer, const JsonbValue *value, JEntry *entry)
 		default:
 			elog(ERROR, "unexpected jsonb value type %d", (int) value->type);
 	}
+	if (buffer->len - start > JENTRY_OFFLENMASK)
+		refuse_size();
 	*entry |= buffer->len - start;
 }
 
 /* Writes an array or object as jsonb. */
 Jsonb *
-kv_write_jsonb(const JsonbValue *value)
+kv_json_write(const JsonbValue *value)
 {
 	StringInfoData buffer;
 	JEntry		entry;
