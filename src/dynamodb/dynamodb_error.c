@@ -287,12 +287,12 @@ translate_error(ErrorData *error, const char *operation, Jsonb *request)
 		error->message = pstrdup("The conditional request failed");
 	else if (codes)
 		error->message = psprintf("Transaction cancelled, please refer cancellation reasons for specific reasons [%s]", codes);
-	else if (code == ERRCODE_KV_NOT_A_TABLE && strncmp(error->message, NOT_FOUND, strlen(NOT_FOUND)) != 0)
-		error->message = psprintf(NOT_FOUND ": %s", error->message);
 	if (said && *said)
 		error->hint = error->hint ? psprintf("%s %s", said, error->hint) : said;
-	if (code == ERRCODE_KV_VALIDATION)
+	if (code == ERRCODE_KV_VALIDATION || code == ERRCODE_KV_NOT_A_TABLE || code == ERRCODE_KV_RESOURCE_IN_USE)
 		word_message(error, operation);
+	if (code == ERRCODE_KV_NOT_A_TABLE && strncmp(error->message, NOT_FOUND, strlen(NOT_FOUND)) != 0)
+		error->message = psprintf(NOT_FOUND ": %s", error->message);
 	error->detail = JsonbToCString(NULL, &exception->root, VARSIZE(exception));
 }
 

@@ -192,7 +192,9 @@ static const Wording wordings[] = {
 	{NULL, "consistent reads are not supported on global index $1", "Consistent reads are not supported on global secondary indexes"},
 	{NULL, "index \"$1\" does not project attribute \"$2\"", PARAMETERS "Global secondary index $1 does not project $2"},
 
-	/* tables */
+	/* tables; the first two while somebody else made or dropped it */
+	{"CreateTable", "relation \"$1\" already exists in schema $2", "Table already exists: $1"},
+	{NULL, "relation with OID $1 does not exist", "Requested resource not found"},
 	{NULL, "partition key and sort key must not both be called $1",
 	"Both the Hash Key and the Range Key element in the KeySchema have the same name"},
 	{"CreateTable", "table \"$1\" has no sort key",
