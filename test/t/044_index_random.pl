@@ -25,8 +25,8 @@ my $sessions = $ENV{KV_TEST_SESSIONS} || 5;
 my $writes_at_a_time = 20;
 my $epoch    = $seconds < 60 ? 5 : 15;
 
-# What writers may meet: lost races, refusals, DDL beside them, a server that is gone; 42601 and 25P01 where a COPY failed, whose rows psql takes for SQL.
-my %expected = map { $_ => 1 } qw(22012 22023 22P04 25P01 3B001 42601 42703 23505 23514 23502 25P02 40001 40P01 42704 42710 42P01 42P17 55000 55006 55P03 57P01 57P02 57P03 0A000 2BP01 42809 3F000
+# What writers may meet: lost races, refusals, DDL beside them, a cancelled command, a server that is gone; 42601 and 25P01 where a COPY failed, whose rows psql takes for SQL.
+my %expected = map { $_ => 1 } qw(22012 22023 22P04 25P01 3B001 42601 42703 23505 23514 23502 25P02 40001 40P01 57014 42704 42710 42P01 42P17 55000 55006 55P03 57P01 57P02 57P03 0A000 2BP01 42809 3F000
   KV002 KV003 KV005 KV006 KV007 KV008 KV009);
 
 note "seed $seed";
@@ -182,7 +182,8 @@ sub disturb
 		[ 6, \&make_index ], [ 4, \&drop_index ], [ 3, \&fail_index ], [ 3, \&unfail_index ],
 		[ 3, \&truncate_leaf ], [ 1, \&truncate_table ], [ 2, \&move_leaf ], [ 2, \&rename_table ], [ 2, \&move_table ], [ 2, \&add_column ],
 		[ 2, \&rewrite_table ], [ 2, \&touch_index_leaf ], [ 2, \&switch_trigger ], [ 2, \&hold_lock ], [ 2, \&half_truncate ],
-		[ 1, \&rename_index ], [ 2, \&rename_key ], [ 2, \&vacuum ], [ 1, \&kill_worker ], [ 1, \&kill_server ]);
+		[ 1, \&rename_index ], [ 2, \&rename_key ], [ 2, \&vacuum ], [ 1, \&kill_worker ], [ 1, \&kill_server ],
+		[ 2, \&move_index_leaf ], [ 1, \&unlog ], [ 4, \&cancel ], [ 2, \&apply_by_hand ]);
 	my $total = 0;
 	$total += $_->[0] foreach @ways;
 	my $at = rand $total;
@@ -335,6 +336,62 @@ sub finally
 		try_sql($kind, $sql);
 	}
 	BAIL_OUT("$kind does not succeed");
+	return;
+}
+
+# Detaches a partition of an index and attaches it again, with other rows.
+sub move_index_leaf
+{
+	my $name = any_index('GLOBAL') // return;
+	my ($leaf, $bound) = split /\|/, (split /\n/, try_sql('find leaf', "SELECT c.oid::regclass, pg_get_expr(relpartbound, c.oid) FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid "
+			  . "WHERE inhparent = '$name'::regclass ORDER BY random() LIMIT 1") // '')[0] // '';
+	return unless $bound;
+	my $attach = "ALTER TABLE $name ATTACH PARTITION $leaf $bound";
+	my $detach = "ALTER TABLE $name DETACH PARTITION $leaf";
+	if (rand() < 0.5)
+	{
+		try_sql('detach and attach index leaf', "BEGIN; $detach; " . any("TRUNCATE $leaf; ", '') . "$attach; " . any('COMMIT', 'ROLLBACK'));
+		return;
+	}
+	return unless defined try_sql('detach index leaf', any($detach, "$detach CONCURRENTLY"));
+	sleep(rand 0.3);
+	finally('attach index leaf', $attach, "SELECT count(*) FROM pg_inherits WHERE inhrelid = '$leaf'::regclass");
+	return;
+}
+
+# Makes a partition of a table or an index unlogged for a while; the server may crash meanwhile.
+sub unlog
+{
+	my ($leaf) = any_leaf();
+	my $name = any_index('GLOBAL');
+	$leaf = (split /\n/, try_sql('find leaf', "SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = '$name'::regclass LIMIT 1") // '')[0] // $leaf if $name && rand() < 0.5;
+	return unless defined try_sql('set unlogged', "ALTER TABLE $leaf SET UNLOGGED");
+	kill_server() if rand() < 0.3;
+	sleep(rand 0.3);
+	finally('set logged', "ALTER TABLE $leaf SET LOGGED", "SELECT count(*) FROM pg_class WHERE oid = '$leaf'::regclass AND relpersistence = 'p'");
+	return;
+}
+
+# Cancels or ends sessions, the worker among them, a few in a row.
+sub cancel
+{
+	foreach (1 .. 1 + rand 8)
+	{
+		my $function = any('pg_cancel_backend', 'pg_cancel_backend', 'pg_terminate_backend');
+		try_sql('cancel', "SELECT $function(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = 'postgres' AND backend_type IN ('client backend', 'key_value worker', 'autovacuum worker') "
+			  . 'ORDER BY random() LIMIT 1');
+		sleep(rand 0.05);
+	}
+	return;
+}
+
+# Applies by hand, also where it is undone, in part or in the end.
+sub apply_by_hand
+{
+	my $apply = 'SELECT kv.apply_changes()';
+	try_sql('apply by hand', any($apply, "BEGIN; $apply; SELECT pg_sleep(0.2); ROLLBACK", "BEGIN; $apply; " . random_burst_simple(any(keys %tables)) . "; $apply; COMMIT",
+			"BEGIN; SAVEPOINT a; $apply; ROLLBACK TO a; " . random_burst_simple(any(keys %tables)) . "; SAVEPOINT b; $apply; RELEASE b; " . any('COMMIT', 'ROLLBACK'),
+			"BEGIN; $apply; PREPARE TRANSACTION 'apply " . ++$number . "'"));
 	return;
 }
 
