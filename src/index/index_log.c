@@ -550,10 +550,17 @@ kv_log_truncate_table(Relation heap)
 	kv_compat_reindex_relation(relid);
 }
 
-/* Truncates the full tables of the log that are applied and free. */
+/*
+ * Truncates the full tables of the log that are applied and free.
+ *
+ * Not in a transaction block, which may stay open: nobody could append to them
+ * until its end, and there may be no others.
+ */
 void
 kv_log_truncate(const KvDone *applied)
 {
+	if (IsTransactionBlock())
+		return;
 	for (int log = 0; log < KV_LOG_COUNT; log++)
 	{
 		BlockNumber pages;

@@ -180,7 +180,8 @@ kv_progress_write(KvProgress *progress)
 
 	progress->round++;
 	relid = require_relation(psprintf("apply_progress_%d", (int) (progress->round / ROUNDS_PER_TABLE % 2)));
-	if (progress->round % ROUNDS_PER_TABLE == 0 && ConditionalLockRelationOid(relid, AccessExclusiveLock))
+	/* not in a transaction block, which may stay open: who asks how far apply is would wait for it */
+	if (progress->round % ROUNDS_PER_TABLE == 0 && !IsTransactionBlock() && ConditionalLockRelationOid(relid, AccessExclusiveLock))
 	{
 		table = table_open(relid, NoLock);
 		kv_log_truncate_table(table);

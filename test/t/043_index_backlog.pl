@@ -33,6 +33,9 @@ is($node->safe_psql('postgres', q(SELECT kv.put_item('items', '{"pk": "P", "sk":
 $node->safe_psql('postgres', 'SET key_value.max_index_backlog = 0; ' . load(1_000_001, 1_000_010));
 
 # Applied, everything is there, the log is empty again and writers are welcome.
+is( $node->safe_psql('postgres', q(BEGIN; SELECT kv.apply_changes() > 0;
+		SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND mode = 'AccessExclusiveLock' AND relation::regclass::text ~ 'change_log_\d$'; COMMIT)),
+	"t\n0", 'applying in a transaction that stays open keeps no table of the log from writers');
 $node->safe_psql('postgres', 'SELECT kv.apply_changes()');
 is($node->safe_psql('postgres', q(SELECT * FROM kv_test.check_index('items', 'by_owner') LIMIT 3)), '', 'the index is exact');
 is($node->safe_psql('postgres', 'SELECT pending FROM kv.indexes'), '0', 'nothing is pending');
@@ -43,7 +46,10 @@ is($node->safe_psql('postgres', q(SELECT * FROM kv_test.check_index('items', 'by
 
 # Nor is one of much in many statements, beside another's changes that are not applied; who comes after it is.
 $node->safe_psql('postgres', load(1, 1));
-$node->safe_psql('postgres', join ";\n", 'BEGIN', (map { load($_ * 50_000, $_ * 50_000 + 49_999, 7) } 0 .. 3), 'COMMIT');
+$node->safe_psql('postgres', join ";\n", 'BEGIN', (map { <<"END" } 0 .. 4), 'COMMIT');
+INSERT INTO items SELECT 'wide', n::text, jsonb_build_object('owner', repeat('o', 1000) || (n + $_) % 50) FROM generate_series(1, 4000) n
+	ON CONFLICT (pk, sk) DO UPDATE SET item = excluded.item
+END
 ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n" . load(1, 1000, 8));
 like($err, qr/ERROR:  KV008: global indexes are too far behind/, 'after one transaction of many statements it is the others who are refused');
 $node->safe_psql('postgres', 'SELECT kv.apply_changes()');
