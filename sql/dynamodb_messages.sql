@@ -109,6 +109,9 @@ CREATE FUNCTION pg_temp.many(operation text, number int) RETURNS jsonb LANGUAGE 
 	FROM (SELECT coalesce(jsonb_agg(CASE operation WHEN 'BatchWriteItem' THEN '{"DeleteRequest": {"Key": {"pk": {"S": "x"}, "sk": {"N": "1"}}}}' WHEN 'BatchGetItem' THEN '{"pk": {"S": "x"}, "sk": {"N": "1"}}'
 		WHEN 'TransactGetItems' THEN '{"Get": {"TableName": "msgs", "Key": {"pk": {"S": "x"}, "sk": {"N": "1"}}}}' ELSE '{"Delete": {"TableName": "msgs", "Key": {"pk": {"S": "x"}, "sk": {"N": "1"}}}}' END::jsonb), '[]') AS list FROM generate_series(1, number)) l $$;
 SELECT operation, number, r.message FROM (VALUES ('BatchWriteItem', 26), ('BatchGetItem', 101), ('TransactWriteItems', 101), ('TransactGetItems', 101)) v (operation, most), LATERAL unnest(ARRAY[0, 2, most]) number, LATERAL pg_temp.said(operation, pg_temp.many(operation, number)) r;
+-- .. which is said before anything of what they hold, and before that there is no such table.
+SELECT operation, r.message FROM (VALUES ('BatchWriteItem', 26), ('BatchGetItem', 101), ('TransactWriteItems', 101), ('TransactGetItems', 101)) v (operation, number),
+	LATERAL pg_temp.said(operation, replace(replace(pg_temp.many(operation, number)::text, '{"N": "1"}', '{"N": "one"}'), 'msgs', 'none')::jsonb) r;
 SELECT token, r.message FROM unnest(ARRAY['', '1234567890123456789012345678901234567']) token, LATERAL pg_temp.said('TransactWriteItems', pg_temp.many('TransactWriteItems', 1) || jsonb_build_object('ClientRequestToken', token)) r;
 SELECT r.message FROM pg_temp.said('TransactWriteItems', '{"TransactItems": [{}]}') r;
 SELECT r.message FROM pg_temp.said('TransactWriteItems', '{"TransactItems": [{"Put": {"TableName": "msgs", "Item": {}}, "Delete": {"TableName": "msgs", "Key": {}}}]}') r;

@@ -192,18 +192,52 @@ check_table_writes(void *argument, const JsonbValue *name, Jsonb *value)
 	check_actions(value, "RequestItems", kv_dynamodb_member_path(argument, name));
 }
 
-/* Checks the shape of the writes to all tables. */
+/* Counts the writes to one table. */
+static void
+count_writes(void *argument, const JsonbValue *name, Jsonb *value)
+{
+	*(int *) argument += JB_ROOT_COUNT(value);
+}
+
+/* Checks the shape of the writes to all tables, and how many they are. */
 static void
 check_batch(Jsonb *tables)
 {
+	int			count = 0;
+
 	kv_dynamodb_each(tables, check_table_writes, REQUEST_ITEMS);
+	kv_dynamodb_each(tables, count_writes, &count);
+	kv_request_check_count("writes", count, KV_MAX_BATCH_WRITES);
 }
 
-/* Checks the shape of a transaction. */
+/* Counts the keys of one table; what has another shape is seen later. */
+static void
+count_keys(void *argument, const JsonbValue *name, Jsonb *value)
+{
+	JsonbValue	keys;
+
+	if (JB_ROOT_IS_OBJECT(value) && getKeyJsonValueFromContainer(&value->root, "Keys", strlen("Keys"), &keys) &&
+		keys.type == jbvBinary)
+		*(int *) argument += JsonContainerSize(keys.val.binary.data);
+}
+
+/* Checks that not too many keys are asked for. */
+static void
+check_reads(Jsonb *tables)
+{
+	int			count = 0;
+
+	kv_dynamodb_each(tables, count_keys, &count);
+	if (count > 0)
+		kv_request_check_count("keys", count, KV_MAX_BATCH_GETS);
+}
+
+/* Checks the shape of a transaction, and how many actions it has. */
 static void
 check_transaction(Jsonb *actions)
 {
 	check_actions(actions, "TransactItems", "transactItems");
+	kv_request_check_count("actions", JB_ROOT_COUNT(actions), KV_MAX_TRANSACT_ACTIONS);
 }
 
 /* Runs a check of a part of the request, and frees the copies that it makes of it. */
@@ -372,6 +406,7 @@ kv_dynamodb_batch_get_item(Jsonb *request)
 	Jsonb	   *given;
 
 	kv_dynamodb_read(request, "BatchGetItem", NULL, members, lengthof(members), value);
+	run_check(check_reads, value[0].json);
 	kv_dynamodb_open(&rewriter.state);
 	kv_dynamodb_add_name(&rewriter.state, "RequestItems");
 	kv_dynamodb_open(&rewriter.state);

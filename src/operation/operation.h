@@ -184,6 +184,9 @@ typedef struct KvCaller
 	bool		replayed;		/* set if the token of a transaction was used for it before: nothing was written */
 } KvCaller;
 
+/* Raises an error unless a request holds at least one and at most limit of something; the operations do it themselves. */
+extern void kv_request_check_count(const char *what, int count, int limit);
+
 /*
  * The request and the answer have the shapes of DynamoDB's API, with plain
  * JSON items; the request may do without the RequestItems around it.  Tables

@@ -66,9 +66,6 @@ extern bool kv_request_walk_next(KvRequestWalk *walk);
 extern JsonbContainer *kv_request_object(const JsonbValue *value);
 extern JsonbContainer *kv_request_array(const JsonbValue *value);
 
-/* Raises an error unless a request holds at least one and at most limit of something. */
-extern void kv_request_check_count(const char *what, int count, int limit);
-
 /* Tables of one request, each looked up once by its name. */
 typedef struct KvRequestTables
 {
