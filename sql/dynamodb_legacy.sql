@@ -56,6 +56,7 @@ SELECT pg_temp.found(jsonb_build_object('name', jsonb_build_object('ComparisonOp
 SELECT kv.dynamodb('DeleteItem', '{"TableName": "old", "Key": {"pk": {"S": "many"}, "sk": {"N": "1"}}}');
 
 -- What is wrong.
+SELECT kv.dynamodb('UpdateItem', '{"TableName": "old", "Key": {"pk": {"S": "p"}, "sk": {"N": "1"}}, "AttributeUpdates": {"": {"Value": {"S": "x"}}}}');
 SELECT kv.dynamodb('GetItem', '{"TableName": "old", "Key": {"pk": {"S": "p"}, "sk": {"N": "1"}}, "AttributesToGet": ["a", "b", "a"]}');
 SELECT kv.dynamodb('PutItem', '{"TableName": "old", "Item": {"pk": {"S": "p"}, "sk": {"N": "1"}}, "Expected": {"pk": {"Exists": false}}, "ConditionExpression": "attribute_exists(pk)"}');
 SELECT kv.dynamodb('PutItem', '{"TableName": "old", "Item": {"pk": {"S": "p"}, "sk": {"N": "1"}}, "Expected": {"pk": {"Exists": true}}}');

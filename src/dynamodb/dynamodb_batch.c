@@ -91,21 +91,41 @@ written_table(const JsonbValue *verb, Jsonb *action)
 	return kv_dynamodb_string(&table);
 }
 
+#define MAX_REQUIRED 3
+
+/* What actions do, and the members that they must have for it. */
+typedef struct Verb
+{
+	const char *name;
+	const char *required[MAX_REQUIRED];
+} Verb;
+static const Verb verbs[] = {
+	{"Put", {"TableName", "Item"}}, {"Update", {"TableName", "Key", "UpdateExpression"}}, {"Delete", {"TableName", "Key"}},
+	{"ConditionCheck", {"TableName", "Key", "ConditionExpression"}}, {"Get", {"TableName", "Key"}},
+	{"PutRequest", {"Item"}}, {"DeleteRequest", {"Key"}}
+};
+
+/* Finds a verb, which may be one of another operation: that sees the operation itself. */
+static const Verb *
+find_verb(const JsonbValue *name)
+{
+	for (int i = 0; i < lengthof(verbs); i++)
+		if (strlen(verbs[i].name) == name->val.string.len &&
+			memcmp(verbs[i].name, name->val.string.val, name->val.string.len) == 0)
+			return &verbs[i];
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_VALIDATION),
+			 errmsg("action has the unknown member \"%s\"", kv_dynamodb_shown(name->val.string.val, name->val.string.len))));
+}
+
 /* Raises an error unless a verb has what it must. */
 static void
-check_required(const char *verb, const char *path, const KvDynamoMember *members, int count, const KvDynamoValue *value)
+check_required(const Verb *verb, const char *path, const KvDynamoMember *members, int count, const KvDynamoValue *value)
 {
-	static const char *const required[][4] = {
-		{"Put", "TableName", "Item"}, {"Update", "TableName", "Key", "UpdateExpression"}, {"Delete", "TableName", "Key"},
-		{"ConditionCheck", "TableName", "Key", "ConditionExpression"}, {"Get", "TableName", "Key"},
-		{"PutRequest", "Item"}, {"DeleteRequest", "Key"}
-	};
-
-	for (int i = 0; i < lengthof(required); i++)
-		for (int j = 1; j < lengthof(required[i]) && strcmp(required[i][0], verb) == 0 && required[i][j]; j++)
-			for (int k = 0; k < count; k++)
-				if (strcmp(members[k].name, required[i][j]) == 0 && !value[k].given)
-					kv_dynamodb_refuse_null(path, members[k].name);
+	for (int i = 0; i < MAX_REQUIRED && verb->required[i]; i++)
+		for (int j = 0; j < count; j++)
+			if (strcmp(members[j].name, verb->required[i]) == 0 && !value[j].given)
+				kv_dynamodb_refuse_null(path, members[j].name);
 }
 
 /* Checks the shape of one verb of an action, such as Put or PutRequest; the argument is the action's path. */
@@ -121,14 +141,15 @@ check_verb(void *argument, const JsonbValue *name, Jsonb *value)
 		{"ReturnValuesOnConditionCheckFailure", KV_DYNAMO_STRING, false, "NONE|ALL_OLD"}
 	};
 	KvDynamoValue given[lengthof(members)];
-	char	   *path = psprintf("%s.%s", (const char *) argument, kv_dynamodb_string(name));
+	const Verb *verb = find_verb(name);
+	char	   *path = psprintf("%s.%s", (const char *) argument, verb->name);
 
 	if (is_null(value))
 		return;
 	check_container("action", name, JB_ROOT_IS_OBJECT(value));
 	path[strlen(argument) + 1] = pg_tolower((unsigned char) path[strlen(argument) + 1]);
-	kv_dynamodb_read(value, kv_dynamodb_string(name), path, members, lengthof(members), given);
-	check_required(kv_dynamodb_string(name), path, members, lengthof(members), given);
+	kv_dynamodb_read(value, verb->name, path, members, lengthof(members), given);
+	check_required(verb, path, members, lengthof(members), given);
 }
 
 /* Checks the shape of an array of actions, before anything in them is read. */
@@ -419,6 +440,19 @@ kv_dynamodb_batch_get_item(Jsonb *request)
 	return kv_dynamodb_close(&state);
 }
 
+/* Checks that each action has a Get. */
+static void
+check_gets(Jsonb *actions)
+{
+	int			count;
+	Jsonb	  **action = kv_dynamodb_objects(actions, "TransactItems", &count);
+	JsonbValue	get;
+
+	for (int i = 0; i < count; i++)
+		if (getKeyJsonValueFromContainer(&action[i]->root, "Get", strlen("Get"), &get) == NULL || get.type == jbvNull)
+			kv_dynamodb_refuse_null(kv_dynamodb_element_path("transactItems", i), "Get");
+}
+
 /* Returns a transaction's request with plain items. */
 static Jsonb *
 rewrite_transaction(Rewriter *rewriter, const KvDynamoValue *items)
@@ -483,6 +517,7 @@ kv_dynamodb_transact_get_items(Jsonb *request)
 	int			count;
 
 	kv_dynamodb_read(request, "TransactGetItems", NULL, members, lengthof(members), value);
+	run_check(check_gets, value[0].json);
 	caller.measured = kv_dynamodb_is_wanted(&value[1]);
 	kv_dynamodb_read(kv_operation_transact_get(rewrite_transaction(&rewriter, &value[0]), &caller), "answer", NULL, parts, 1, &part);
 	response = kv_dynamodb_objects(part.json, "Responses", &count);

@@ -122,6 +122,10 @@ add_name(KvDynamoLegacy *legacy, const JsonbValue *name)
 	char	   *placeholder = psprintf("#_%d", legacy->count++);
 	JsonbValue	value = *name;
 
+	if (name->val.string.len == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("One or more parameter values were invalid: attribute name is empty")));
 	if (legacy->names == NULL)
 		kv_dynamodb_open(&legacy->names);
 	kv_dynamodb_add_name(&legacy->names, placeholder);
