@@ -26,7 +26,8 @@ my $writes_at_a_time = 20;
 my $epoch    = $seconds < 60 ? 5 : 15;
 
 # What writers may meet: lost races, refusals, DDL beside them, a cancelled command, a server that is gone; 42601 and 25P01 where a COPY failed, whose rows psql takes for SQL.
-my %expected = map { $_ => 1 } qw(22012 22023 22P04 25P01 3B001 42601 42703 23505 23514 23502 25P02 40001 40P01 57014 42704 42710 42P01 42P17 55000 55006 55P03 57P01 57P02 57P03 0A000 2BP01 42809 3F000
+# 42804 is core's: it renames no column of a partition that is half detached, and then cannot check its bound.
+my %expected = map { $_ => 1 } qw(22012 22023 22P04 25P01 3B001 42601 42703 42804 23505 23514 23502 25P02 40001 40P01 57014 42704 42710 42P01 42P17 55000 55006 55P03 57P01 57P02 57P03 0A000 2BP01 42809 3F000
   KV002 KV003 KV005 KV006 KV007 KV008 KV009);
 
 note "seed $seed";
