@@ -73,6 +73,8 @@ SELECT more, r.* FROM unnest(ARRAY['{"ScanFilter": {"a": {"ComparisonOperator": 
 SELECT more, r.* FROM unnest(ARRAY['{"AttributeUpdates": {"a": {"Action": "ADD", "Value": {"S": "x"}}}}', '{"AttributeUpdates": {"a": {"Action": "DELETE", "Value": {"N": "1"}}}}', '{"AttributeUpdates": {"pk": {"Value": {"S": "x"}}}}',
 	'{"AttributeUpdates": {"s": {"Action": "ADD", "Value": {"N": "1"}}}}']) more, LATERAL pg_temp.said('UpdateItem', pg_temp.request('UpdateItem', more)) r;
 
+SELECT r.* FROM pg_temp.said('PutItem', pg_temp.request('PutItem', '{"Expected": {"a": {"Exists": true, "ComparisonOperator": "NULL"}}}')) r;
+
 -- Values.
 SELECT v, r.type, r.message FROM unnest(ARRAY['{}', '{"S": "a", "N": "1"}', '{"N": "one"}', '{"N": "123456789012345678901234567890123456789"}', '{"N": "1E126"}', '{"N": "-1E126"}', '{"N": "1E-131"}', '{"N": "-1e-131"}', '{"SS": []}', '{"SS": ["a", "a"]}', '{"S": 1}', '{"M": {"": {"S": "x"}}}']) v,
 	LATERAL pg_temp.said('PutItem', pg_temp.request('PutItem', jsonb_build_object('Item', jsonb_build_object('pk', '{"S": "x"}'::jsonb, 'sk', '{"N": "1"}'::jsonb, 'a', v::jsonb))::text)) r;
@@ -83,6 +85,8 @@ SELECT operation, key, r.* FROM unnest(ARRAY['{}', '{"pk": {"S": "x"}}', '{"pk":
 	'{"pk": {"S": "x"}, "sk": {"N": "1"}, "g": {"S": ""}}']) key, unnest(ARRAY['PutItem', 'GetItem', 'UpdateItem', 'DeleteItem']) operation, LATERAL pg_temp.said(operation, jsonb_build_object('TableName', 'msgs', CASE operation WHEN 'PutItem' THEN 'Item' ELSE 'Key' END, key::jsonb)) r;
 SELECT operation, key, r.* FROM unnest(ARRAY['{"pk": {"S": "x"}}', '{"pk": {"N": "1"}, "sk": {"N": "1"}}', '{"pk": {"S": "x"}, "sk": {"N": "1"}, "a": {"N": "1"}}', '{"pk": {"S": "y"}, "sk": {"N": "1"}}']) key, unnest(ARRAY['Query', 'Scan']) operation,
 	LATERAL pg_temp.said(operation, jsonb_build_object('TableName', 'msgs', 'ExclusiveStartKey', key::jsonb) || CASE operation WHEN 'Query' THEN '{"KeyConditionExpression": "pk = :s", "ExpressionAttributeValues": {":s": {"S": "x"}}}' ELSE '{}' END::jsonb) r;
+
+SELECT r.* FROM pg_temp.said('GetItem', jsonb_build_object('TableName', 'msgs', 'Key', jsonb_build_object('pk', jsonb_build_object('S', repeat('x', 2049)), 'sk', '{"N": "1"}'::jsonb))) r;
 
 -- Segments and limits come before expressions and before the table.
 SELECT more, r.* FROM unnest(ARRAY['{"Segment": 0}', '{"TotalSegments": 1}', '{"Segment": 1, "TotalSegments": 1}', '{"Segment": -1, "TotalSegments": 1}', '{"Segment": 0, "TotalSegments": 0}', '{"Segment": 0, "TotalSegments": 1000001}', '{"Limit": 0}']) more,
