@@ -36,6 +36,9 @@ SELECT pg_temp.refusal('GetItem', jsonb_build_object('TableName', repeat('a', 10
 SELECT pg_temp.refusal('Query', jsonb_build_object('TableName', 'bounds', 'Select', repeat('a', 1000000)));
 SELECT pg_temp.refusal('CreateTable', jsonb_build_object('TableName', 'new', 'KeySchema', jsonb_build_array(jsonb_build_object('AttributeName', repeat('a', 1000000), 'KeyType', 'HASH')),
 	'AttributeDefinitions', '[]'::jsonb));
+SELECT pg_temp.refusal('PutItem', jsonb_build_object('TableName', 'bounds', 'Item', jsonb_build_object('pk', '{"S": "x"}'::jsonb, 'a',
+	jsonb_build_object('SS', jsonb_build_array(repeat('é', 500000), repeat('é', 500000))))));
+SELECT pg_temp.refusal('BatchWriteItem', jsonb_build_object('RequestItems', jsonb_build_object(repeat('a', 1000000), 1)));
 
 -- Tags are for key-value tables: not for another one, nor for an index or a view.
 CREATE TABLE bounds_plain (a int PRIMARY KEY);

@@ -22,6 +22,7 @@
 
 #include "fmgr.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 
@@ -32,6 +33,7 @@
 #define DYNAMODB(name) "com.amazonaws.dynamodb.v20120810#" name
 #define VALIDATION "com.amazon.coral.validate#ValidationException"
 #define NOT_FOUND "Requested resource not found"
+#define MAX_MESSAGE 10000		/* bytes: more than the text of an expression, or a name, makes of one */
 #define ACCESS_DENIED "com.amazon.coral.service#AccessDeniedException"
 
 /* Marks an error that a call inside of this one has translated: the domain of messages is of no use once there is a message. */
@@ -77,6 +79,17 @@ static const struct
 	{"include", "NonKeyAttributes"}
 };
 
+/* Returns a message or hint that is no longer than one may be: values of requests are in it. */
+static char *
+cut(char *message)
+{
+	int			length = message ? strlen(message) : 0;
+
+	if (length <= MAX_MESSAGE)
+		return message;
+	return psprintf("%.*s..", pg_mbcliplen(message, length, MAX_MESSAGE), message);
+}
+
 /* Returns a message with the names that requests have for arguments; what is quoted stays. */
 static char *
 name_members(const char *message)
@@ -89,10 +102,10 @@ name_members(const char *message)
 	initStringInfo(&named);
 	while (*message)
 	{
-		int			length = strspn(message, "abcdefghijklmnopqrstuvwxyz_");
+		int			length = quoted ? 0 : strspn(message, "abcdefghijklmnopqrstuvwxyz_");
 		int			i = 0;
 
-		if (length == 0 || quoted)
+		if (length == 0)
 		{
 			quoted ^= *message == '"';
 			appendStringInfoChar(&named, *message++);
@@ -288,7 +301,7 @@ translate_error(ErrorData *error, const char *operation, Jsonb *request)
 	else if (codes)
 		error->message = psprintf("Transaction cancelled, please refer cancellation reasons for specific reasons [%s]", codes);
 	if (said && *said)
-		error->hint = error->hint ? psprintf("%s %s", said, error->hint) : said;
+		error->hint = error->hint ? psprintf("%s %s", cut(said), error->hint) : cut(said);
 	if (code == ERRCODE_KV_VALIDATION || code == ERRCODE_KV_NOT_A_TABLE || code == ERRCODE_KV_RESOURCE_IN_USE)
 		word_message(error, operation);
 	if (code == ERRCODE_KV_NOT_A_TABLE && strncmp(error->message, NOT_FOUND, strlen(NOT_FOUND)) != 0)
@@ -325,6 +338,8 @@ kv_dynamodb_rethrow(MemoryContext caller, const text *operation, Jsonb *request)
 	MemoryContextSwitchTo(caller);
 	error = CopyErrorData();
 	FlushErrorState();
+	error->message = cut(error->message);
+	error->hint = cut(error->hint);
 	if (!is_translated(error))
 		translate_error(error, operation ? text_to_cstring(operation) : "", request);
 	error->domain = TRANSLATED;

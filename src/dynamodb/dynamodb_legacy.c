@@ -324,6 +324,21 @@ kv_dynamodb_projection(KvDynamoLegacy *legacy, Jsonb *attributes)
 	return finish(&writer);
 }
 
+/* Returns the assignment that appends a list to an attribute, which need not be there. */
+static char *
+append_to_list(KvDynamoLegacy *legacy, const char *attribute, Jsonb *list)
+{
+	char	   *added = add_value(legacy, list);
+	JsonbParseState *state = NULL;
+
+	kv_dynamodb_open(&state);
+	kv_dynamodb_add_name(&state, "L");
+	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
+	pushJsonbValue(&state, WJB_END_ARRAY, NULL);
+	return psprintf("%s = list_append(if_not_exists(%s, %s), %s)", attribute, attribute,
+					add_value(legacy, kv_dynamodb_close(&state)), added);
+}
+
 /* Writes the update of one attribute. */
 static void
 write_update(void *argument, const JsonbValue *name, Jsonb *value)
@@ -362,16 +377,8 @@ write_update(void *argument, const JsonbValue *name, Jsonb *value)
 	else if (strcmp(action, "ADD") == 0 &&
 			 getKeyJsonValueFromContainer(&member[0].json->root, "L", 1, &list) != NULL)
 	{
-		char	   *added = add_value(legacy, member[0].json);
-		JsonbParseState *state = NULL;
-
-		kv_dynamodb_open(&state);
-		kv_dynamodb_add_name(&state, "L");
-		pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
-		pushJsonbValue(&state, WJB_END_ARRAY, NULL);
 		clause = CLAUSE_SET;
-		parts = psprintf("%s = list_append(if_not_exists(%s, %s), %s)", attribute, attribute,
-						 add_value(legacy, kv_dynamodb_close(&state)), added);
+		parts = append_to_list(legacy, attribute, member[0].json);
 	}
 	else
 	{

@@ -207,6 +207,8 @@ static const Wording wordings[] = {
 	{NULL, "request has 0 keys", ONE_ERROR "Value at 'requestItems' failed to satisfy constraint: Member must have length greater than or equal to 1"},
 	{NULL, "request has 0 actions", ONE_ERROR "Value '[]' at 'transactItems' failed to satisfy constraint: Member must have length greater than or equal to 1"},
 	{NULL, "request has $1 writes", "Too many items requested for the BatchWriteItem call"},
+	{"BatchGetItem", "request has $1 tables", ONE_ERROR "Value at 'requestItems' failed to satisfy constraint: Member must have length less than or equal to 100"},
+	{"BatchWriteItem", "request has $1 tables", ONE_ERROR "Value at 'requestItems' failed to satisfy constraint: Member must have length less than or equal to 25"},
 	{NULL, "request has $1 keys", "Too many items requested for the BatchGetItem call"},
 	{NULL, "request has $1 actions", ONE_ERROR "Value at 'transactItems' failed to satisfy constraint: Member must have length less than or equal to 100"},
 	{NULL, "actions $1 have the same key $2", "Transaction request cannot include multiple operations on one item"},

@@ -146,7 +146,7 @@ open_tables(Batch *batch)
 	}
 }
 
-/* Counts the keys, and the tables, which may have none, so that a batch with too many of them is not read. */
+/* Counts the keys, so that a batch with too many of them is not read. */
 static void
 check_count(const Batch *batch)
 {
@@ -155,7 +155,6 @@ check_count(const Batch *batch)
 	for (int i = 0; i < batch->part_count; i++)
 		count += JsonContainerSize(batch->part[i].member[PART_KEYS].array);
 	kv_request_check_count("keys", count, KV_MAX_BATCH_GETS);
-	kv_request_check_count("tables", batch->part_count, KV_MAX_BATCH_GETS);
 }
 
 /* Reads the keys of one table. */
@@ -177,7 +176,7 @@ read_keys(Batch *batch, int part)
 static void
 read_request(Batch *batch, Jsonb *request)
 {
-	JsonbContainer *tables = kv_request_unwrap(request, request_members, REQUEST_MEMBERS);
+	JsonbContainer *tables = kv_request_unwrap(request, request_members, REQUEST_MEMBERS, KV_MAX_BATCH_GETS);
 	KvRequestWalk walk;
 
 	batch->part = palloc0(sizeof(TablePart) * JsonContainerSize(tables));

@@ -180,11 +180,10 @@ open_tables(Batch *batch, JsonbContainer *tables)
 static void
 read_request(Batch *batch, Jsonb *request)
 {
-	JsonbContainer *tables = kv_request_unwrap(request, request_members, REQUEST_MEMBERS);
+	JsonbContainer *tables = kv_request_unwrap(request, request_members, REQUEST_MEMBERS, KV_MAX_BATCH_WRITES);
 	KvRequestWalk walk;
 
 	kv_request_check_count("writes", count_writes(tables), KV_MAX_BATCH_WRITES);
-	kv_request_check_count("tables", JsonContainerSize(tables), KV_MAX_BATCH_WRITES);
 	kv_request_walk_start(&walk, tables);
 	while (kv_request_walk_next(&walk))
 		read_shapes(batch, &walk.value);

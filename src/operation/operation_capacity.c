@@ -73,6 +73,9 @@ add_to_index(KvCapacity *capacity, Oid relid, bool local, int64 halves)
 		i++;
 	if (i == capacity->index_count)
 	{
+		/* indexes that a trigger drops and makes anew while the request runs */
+		if (i == lengthof(capacity->index))
+			return;
 		capacity->index[i].relid = relid;
 		capacity->index[i].local = local;
 		capacity->index[i].halves = 0;

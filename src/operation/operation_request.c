@@ -173,8 +173,9 @@ kv_request_read(JsonbContainer *object, const char *what, const KvMember *member
 
 /* Returns the tables of a batch. */
 JsonbContainer *
-kv_request_unwrap(Jsonb *request, const KvMember *members, int count)
+kv_request_unwrap(Jsonb *request, const KvMember *members, int count, int limit)
 {
+	JsonbContainer *tables = &request->root;
 	KvMemberValue value[8];
 	JsonbValue	wrapped;
 
@@ -184,10 +185,14 @@ kv_request_unwrap(Jsonb *request, const KvMember *members, int count)
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("request is not an object"),
 				 errhint("It has a member for each table, or one called %s that has.", members[0].name)));
-	if (getKeyJsonValueFromContainer(&request->root, members[0].name, strlen(members[0].name), &wrapped) == NULL)
-		return &request->root;
-	kv_request_read(&request->root, "request", members, count, value);
-	return &value[0].object->root;
+	if (getKeyJsonValueFromContainer(&request->root, members[0].name, strlen(members[0].name), &wrapped) != NULL)
+	{
+		kv_request_read(&request->root, "request", members, count, value);
+		tables = &value[0].object->root;
+	}
+	if (JsonContainerSize(tables) > limit)
+		kv_request_check_count("tables", JsonContainerSize(tables), limit);
+	return tables;
 }
 
 /* Raises an error unless a request holds at least one and at most limit of something. */

@@ -47,9 +47,10 @@ extern void kv_request_read(JsonbContainer *object, const char *what,
 /*
  * Returns the tables of a batch: the request itself, an object of tables, or
  * that which is wrapped as in the API; its members are described, that of the
- * tables first.
+ * tables first.  More tables than limit, which may have nothing in them, are an
+ * error.
  */
-extern JsonbContainer *kv_request_unwrap(Jsonb *request, const KvMember *members, int count);
+extern JsonbContainer *kv_request_unwrap(Jsonb *request, const KvMember *members, int count, int limit);
 
 /* A walk over the members of an object or the elements of an array. */
 typedef struct KvRequestWalk
