@@ -37,7 +37,9 @@ SELECT kv.update_item('app', '{"pk": "JOB#1", "sk": "STATE"}', 'SET #state = :ru
                       return_values => 'ALL_NEW', on_condition_failure => 'return');
 
 -- A work queue.
+SET client_min_messages = warning;
 SELECT kv.create_global_index('app', 'app_by_queue', 'queue', 'due');
+RESET client_min_messages;
 SELECT kv.put_item('app', '{"pk": "JOB#2", "sk": "STATE", "queue": "mail", "due": "2026-03-01T10:00:00Z"}');
 \o /dev/null
 SELECT kv.apply_changes();

@@ -1,4 +1,5 @@
 -- UPDATE, DELETE, MERGE and row locks by key.
+\i sql/plan.inc
 SET client_min_messages = warning;
 SELECT kv.create_table('scan_dml', 'pk', 'sk', partitions => 4);
 INSERT INTO scan_dml SELECT 't' || i % 4, 'm' || lpad((i / 4)::text, 2, '0'), jsonb_build_object('n', i) FROM generate_series(0, 31) i;
@@ -42,7 +43,8 @@ PREPARE change(text, text, jsonb) AS UPDATE scan_dml SET item = $3 WHERE pk = $1
 EXECUTE change('t0', 'm04', '{"generic": 1}');
 EXECUTE change('t3', 'm04', '{"generic": 2}');
 EXECUTE change(NULL, 'm04', '{"generic": 3}');
-EXPLAIN (COSTS OFF) EXECUTE change('t0', 'm04', '{}');
+-- (from 18 on only the partitions that are left are named as changed)
+SELECT regexp_replace(plan, 'scan_dml_\d', 'scan_dml', 'g') AS plan FROM pg_temp.plan($$EXECUTE change('t0', 'm04', '{}')$$) WHERE plan !~ '^ +Update on';
 DEALLOCATE ALL;
 RESET plan_cache_mode;
 
@@ -70,7 +72,8 @@ SELECT pk, sk FROM scan_dml WHERE pk = 't0' AND sk > 'm04' ORDER BY sk FOR UPDAT
 SELECT o.thread, s.sk FROM scan_dml_o o JOIN scan_dml s ON s.pk = o.thread AND s.sk = o.sub ORDER BY 1, 2 FOR SHARE OF s;
 SELECT o.thread, s.sk FROM scan_dml_o o JOIN scan_dml s ON s.pk = o.thread AND s.sk = o.sub ORDER BY 1, 2 FOR UPDATE OF o;
 SELECT * FROM (SELECT pk, sk FROM scan_dml WHERE pk = 't0' AND sk < 'm04') s ORDER BY sk FOR UPDATE SKIP LOCKED;
-EXPLAIN (COSTS OFF) SELECT * FROM scan_dml_o o JOIN (SELECT * FROM scan_dml WHERE pk = 't0' AND sk < 'm04') s ON s.sk = o.sub FOR UPDATE OF o;
+-- (which side of = comes first differs between majors)
+SELECT replace(plan, '((o.sub)::text = scan_dml.sk)', '(scan_dml.sk = (o.sub)::text)') AS plan FROM pg_temp.plan($$SELECT * FROM scan_dml_o o JOIN (SELECT * FROM scan_dml WHERE pk = 't0' AND sk < 'm04') s ON s.sk = o.sub FOR UPDATE OF o$$);
 
 -- triggers and RETURNING see the row
 CREATE FUNCTION scan_dml_note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE '% % -> %', TG_TABLE_NAME, OLD.sk, NEW.item; RETURN NEW; END $$;

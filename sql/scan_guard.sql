@@ -18,7 +18,17 @@ SELECT * FROM scan_guard WHERE pk <> ALL ('{t1}');
 SELECT * FROM scan_guard WHERE pk > ANY ('{t1}');
 SELECT * FROM scan_guard WHERE (pk, sk) > ('t1', 'm1');
 SELECT * FROM scan_guard WHERE pk = 't1' OR sk = 'm1';
-SELECT * FROM scan_guard WHERE pk IS NOT NULL;
+-- (from 17 on there is no condition left)
+DO $$
+DECLARE
+	detail text;
+BEGIN
+	PERFORM FROM scan_guard WHERE pk IS NOT NULL;
+EXCEPTION WHEN SQLSTATE 'KV010' THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RAISE WARNING '%: %', SQLERRM, detail = CASE WHEN current_setting('server_version_num')::int < 170000
+		THEN 'The partition key pk is only tested for NULL.' ELSE 'No condition fixes the partition key pk.' END;
+END $$;
 SELECT * FROM scan_guard WHERE lower(pk) = 't1';
 SELECT * FROM scan_guard WHERE pk || '' = 't1';
 SELECT * FROM scan_guard WHERE pk IN ('t1', sk);
@@ -237,7 +247,10 @@ INSERT INTO scan_guard (pk, sk) VALUES ('t6', 'm1');
 DELETE FROM scan_guard_ref WHERE id = 't6';
 -- so is a function that runs inside ALTER TABLE, and one that COPY calls
 CREATE FUNCTION scan_guard_any(text) RETURNS bool LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT count(*) FROM scan_guard_single) >= 0; END $$;
+-- (its context has another word from 18 on)
+\set SHOW_CONTEXT never
 ALTER TABLE scan_guard_ref ADD CHECK (scan_guard_any(id));
+\set SHOW_CONTEXT errors
 
 DROP TABLE scan_guard_child, scan_guard_single, scan_guard_o, scan_guard CASCADE;
 DROP TABLE scan_guard_ref;

@@ -1,4 +1,5 @@
 -- Joins that fix the partition key through the other side: loops of key queries.
+\i sql/plan.inc
 SET client_min_messages = warning;
 SELECT kv.create_table('scan_join', 'pk', 'sk', partitions => 4);
 INSERT INTO scan_join SELECT 't' || i % 4, 'm' || lpad((i / 4)::text, 2, '0'), jsonb_build_object('n', i, 'next', 't' || (i + 1) % 4) FROM generate_series(0, 39) i;
@@ -12,7 +13,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM scan_join_o o JOIN scan_join m ON m.pk = o.thr
 SELECT o.id, m.sk FROM scan_join_o o LEFT JOIN scan_join m ON m.pk = o.thread AND m.sk = o.last ORDER BY o.id;
 EXPLAIN (COSTS OFF) SELECT o.id, m.sk FROM scan_join_o o LEFT JOIN scan_join m ON m.pk = o.thread AND m.sk = o.last;
 SELECT o.id, m.sk FROM scan_join m RIGHT JOIN scan_join_o o ON m.pk = o.thread AND m.sk >= o.last ORDER BY o.id, m.sk;
-EXPLAIN (COSTS OFF) SELECT * FROM scan_join_o o JOIN scan_join m ON m.pk = o.thread AND m.sk BETWEEN o.last AND 'm09' AND m.item->>'n' > o.last;
+SELECT pg_temp.plan($$SELECT * FROM scan_join_o o JOIN scan_join m ON m.pk = o.thread AND m.sk BETWEEN o.last AND 'm09' AND m.item->>'n' > o.last$$);
 SELECT o.id, m.sk FROM scan_join_o o JOIN scan_join m ON m.pk = o.thread AND m.sk LIKE left(o.last, 2) || '8%' ORDER BY o.id;
 
 -- many to many: a table joined with itself by what an item says
@@ -32,7 +33,7 @@ EXPLAIN (COSTS OFF) SELECT id FROM scan_join_o o WHERE NOT EXISTS (SELECT FROM s
 -- subqueries that core plans twice, once to be hashed: that one would be a scan
 SELECT id, EXISTS (SELECT FROM scan_join m WHERE m.pk = o.thread) FROM scan_join_o o ORDER BY id;
 SELECT id FROM scan_join_o o WHERE id = 4 OR EXISTS (SELECT FROM scan_join m WHERE m.pk = o.thread) ORDER BY id;
-EXPLAIN (COSTS OFF) SELECT id FROM scan_join_o o WHERE id = 4 OR EXISTS (SELECT FROM scan_join m WHERE m.pk = o.thread);
+SELECT pg_temp.plan($$SELECT id FROM scan_join_o o WHERE id = 4 OR EXISTS (SELECT FROM scan_join m WHERE m.pk = o.thread)$$);
 SELECT id FROM scan_join_o o WHERE id = 4 OR EXISTS (SELECT FROM scan_join m JOIN scan_join n USING (pk, sk) WHERE m.pk = o.thread) ORDER BY id;
 SELECT id, (SELECT count(*) FROM scan_join m WHERE m.pk = o.thread) FROM scan_join_o o ORDER BY id;
 

@@ -1,4 +1,5 @@
 -- Key queries in plain SQL: each form's rows, and the plan that reads them.
+\i sql/plan.inc
 SET client_min_messages = warning;
 SELECT kv.create_table('scan_query', 'pk', 'sk', partitions => 4);
 INSERT INTO scan_query
@@ -80,8 +81,8 @@ EXECUTE by_pattern('p1', 'USER#0_');
 EXECUTE by_pattern('p1', 'USER#02');
 EXECUTE by_pattern('p1', 'MSG\#01');
 EXECUTE by_pattern('p1', NULL);
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE by_pattern('p1', 'USER#%');
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE by_pattern('p1', '%2');
+SELECT pg_temp.run_plan($$EXECUTE by_pattern('p1', 'USER#%')$$);
+SELECT pg_temp.run_plan($$EXECUTE by_pattern('p1', '%2')$$);
 PREPARE by_list(text[]) AS SELECT pk, sk FROM scan_query WHERE pk = ANY ($1) AND sk = 'MSG#01';
 EXECUTE by_list('{p3,p1,NULL,p3}');
 EXECUTE by_list(NULL);
@@ -90,10 +91,10 @@ DEALLOCATE ALL;
 RESET plan_cache_mode;
 
 -- what EXPLAIN ANALYZE says: items read and heap pages, filtered or not
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT * FROM scan_query WHERE pk = 'p1' AND item->>'s' = '3';
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT * FROM scan_query WHERE pk = 'p1' ORDER BY sk DESC LIMIT 3;
+SELECT pg_temp.run_plan($$SELECT * FROM scan_query WHERE pk = 'p1' AND item->>'s' = '3'$$);
+SELECT pg_temp.run_plan($$SELECT * FROM scan_query WHERE pk = 'p1' ORDER BY sk DESC LIMIT 3$$);
 EXPLAIN (VERBOSE, COSTS OFF) SELECT sk, item FROM scan_query AS s WHERE pk = 'p1' AND item->>'s' = '3';
-EXPLAIN (FORMAT JSON, COSTS OFF) SELECT sk FROM scan_query WHERE pk IN ('p1', 'p2');
+SELECT pg_temp.plan($$SELECT sk FROM scan_query WHERE pk IN ('p1', 'p2')$$, 'FORMAT JSON, COSTS OFF');
 
 -- whole rows, and the columns that say where a row is
 SELECT q, q.sk FROM scan_query q WHERE pk = 'p1' AND sk = 'MSG#01';
