@@ -22,16 +22,33 @@
 #define SLOW_RETRY 100
 #define SLOW_RETRY_REST 4
 
+/* While changes come in, how often a worker looks for what else there is to do, in ms. */
+#define UPKEEP_INTERVAL 100
+
 static TimestampTz next_adoption = 0;
+static TimestampTz next_upkeep = 0;
+
+/* There were changes since the log was last truncated. */
+static bool truncate_wanted = false;
+
+/* Tells whether the extension is there; the progress that was known a moment ago goes with it. */
+static bool
+has_extension(void)
+{
+	static Oid	known = InvalidOid;
+	Oid			progress = kv_table_extension_relation("apply_progress_0");
+
+	if (OidIsValid(progress) && progress != known)
+		known = OidIsValid(get_extension_oid("key_value", true)) ? progress : InvalidOid;
+	return OidIsValid(progress) && progress == known;
+}
 
 /* Starts a transaction for one step of a round, with a snapshot; false if the extension is not there or another session applies. */
 static bool
 begin_step(void)
 {
 	StartTransactionCommand();
-	if (OidIsValid(get_extension_oid("key_value", true)) &&
-		OidIsValid(kv_table_extension_relation("apply_progress_0")) &&
-		kv_apply_lock(false))
+	if (has_extension() && kv_apply_lock(false))
 	{
 		PushActiveSnapshot(GetTransactionSnapshot());
 		return true;
@@ -117,6 +134,7 @@ apply_step(KvIndexRound *round)
 	end_step();
 	if (ended)
 		kv_index_end_batch();
+	truncate_wanted |= round->changes > 0;
 	round->more |= !ended;
 	return true;
 }
@@ -145,11 +163,36 @@ truncate_step(void)
 {
 	KvProgress	progress;
 
+	if (!truncate_wanted)
+		return true;
 	if (!begin_step())
 		return false;
 	kv_progress_read(&progress);
 	kv_log_truncate(&progress.before);
 	end_step();
+	truncate_wanted = false;
+	return true;
+}
+
+/*
+ * Does what there is to do besides applying changes.  Each step costs as much
+ * as applying some changes does, so while those come in it is done now and
+ * then, but for filling an index, which goes on without a pause.
+ */
+static bool
+upkeep_steps(KvIndexRound *round)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (round->changes > 0 && now < next_upkeep)
+	{
+		/* it is not known that nothing failed */
+		round->failed = true;
+		return true;
+	}
+	if (!retry_step(round) || !backfill_step(round) || !truncate_step())
+		return false;
+	next_upkeep = round->filled > 0 ? 0 : TimestampTzPlusMilliseconds(now, UPKEEP_INTERVAL);
 	return true;
 }
 
@@ -159,11 +202,7 @@ kv_index_round(KvIndexRound *round)
 {
 	memset(round, 0, sizeof(KvIndexRound));
 	kv_retry_by_hand = false;
-	return adopt_step() &&
-		apply_step(round) &&
-		retry_step(round) &&
-		backfill_step(round) &&
-		(round->changes == 0 || truncate_step());
+	return adopt_step() && apply_step(round) && upkeep_steps(round);
 }
 
 /* For kv.apply_changes(): does all there is to do in the caller's transaction. */

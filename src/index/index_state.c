@@ -133,16 +133,21 @@ read_progress_row(HeapTuple tuple, TupleDesc row_type, KvProgress *progress)
 	progress->position.number = DatumGetInt32(values[PROGRESS_NUMBER - 1]);
 }
 
-/* Reads the last row of one table of progress; false if it is empty. */
+/* Reads the last row of one table of progress from a round on; false if there is none. */
 static bool
-read_last_row(int number, KvProgress *progress)
+read_last_row(int number, int64 from, KvProgress *progress)
 {
 	Relation	table = table_open(require_relation(psprintf("apply_progress_%d", number)), AccessShareLock);
 	Relation	btree = index_open(require_relation(psprintf("apply_progress_%d_round", number)), AccessShareLock);
-	SysScanDesc scan = systable_beginscan_ordered(table, btree, NULL, 0, NULL);
-	HeapTuple	tuple = systable_getnext_ordered(scan, BackwardScanDirection);
-	bool		found = HeapTupleIsValid(tuple);
+	SysScanDesc scan;
+	ScanKeyData key;
+	HeapTuple	tuple;
+	bool		found;
 
+	ScanKeyInit(&key, PROGRESS_ROUND, BTGreaterEqualStrategyNumber, F_INT8GE, Int64GetDatum(from));
+	scan = systable_beginscan_ordered(table, btree, NULL, from > 0 ? 1 : 0, &key);
+	tuple = systable_getnext_ordered(scan, BackwardScanDirection);
+	found = HeapTupleIsValid(tuple);
 	if (found)
 		read_progress_row(tuple, RelationGetDescr(table), progress);
 	systable_endscan_ordered(scan);
@@ -151,17 +156,37 @@ read_last_row(int number, KvProgress *progress)
 	return found;
 }
 
-/* Reads the progress. */
+/* Reads the last progress from a round on; false if there is none. */
+static bool
+read_progress(int64 from, KvProgress *progress)
+{
+	KvProgress	other;
+	bool		found = read_last_row(0, from, progress);
+
+	if (read_last_row(1, from, &other) && (!found || other.round > progress->round))
+	{
+		*progress = other;
+		found = true;
+	}
+	return found;
+}
+
+/*
+ * Reads the progress.
+ *
+ * It does not go back, so the round read last is where to look first: a scan
+ * from the end would go over a whole page of rounds.
+ */
 void
 kv_progress_read(KvProgress *progress)
 {
-	KvProgress	other;
-	bool		found = read_last_row(0, progress);
+	static int64 last_round = 0;
 
-	if (read_last_row(1, &other) && (!found || other.round > progress->round))
-		*progress = other;
-	else if (!found)
+	if ((last_round > 0 && read_progress(last_round, progress)) || read_progress(0, progress))
+		last_round = progress->round;
+	else
 	{
+		last_round = 0;
 		memset(progress, 0, sizeof(KvProgress));
 		progress->before.xmin = FullTransactionIdFromEpochAndXid(0, FirstNormalTransactionId);
 		progress->before.xmax = progress->before.xmin;
