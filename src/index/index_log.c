@@ -89,15 +89,25 @@ struct KvLogScan
 	ScanKeyData row[2];
 };
 
+/* The names of the tables of the log, and of their btrees. */
+static const char *const log_name[KV_LOG_COUNT][2] = {
+	{"change_log_0", "change_log_0_xid_number"},
+	{"change_log_1", "change_log_1_xid_number"},
+	{"change_log_2", "change_log_2_xid_number"},
+	{"change_log_3", "change_log_3_xid_number"},
+	{"change_log_4", "change_log_4_xid_number"},
+	{"change_log_5", "change_log_5_xid_number"},
+	{"change_log_6", "change_log_6_xid_number"},
+	{"change_log_7", "change_log_7_xid_number"},
+};
+
 /* Returns the OID of a table of the log, or of its btree. */
 static Oid
 log_relation(int log, bool btree)
 {
-	char		name[NAMEDATALEN];
-	Oid			relid;
+	const char *name = log_name[log][btree];
+	Oid			relid = kv_table_extension_relation(name);
 
-	snprintf(name, sizeof(name), "change_log_%d%s", log, btree ? "_xid_number" : "");
-	relid = kv_table_extension_relation(name);
 	if (!OidIsValid(relid))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
