@@ -168,6 +168,8 @@ read_item(BaseWork *work, const ChangedItem *item, KvItemView *view)
 	{
 		close_leaf(work);
 		kv_store_get_begin(work->base, item->leaf, &work->point);
+		/* who changes the item next makes room for it */
+		work->point.pruning = KV_PRUNE_NEVER;
 		work->snapshot = RegisterSnapshot(GetLatestSnapshot());
 		work->point_open = true;
 	}

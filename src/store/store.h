@@ -81,10 +81,22 @@ extern void kv_store_view(const KvTable *table, const KvLeaf *leaf, TupleTableSl
 
 /* --- store_get.c: point read --- */
 
+/*
+ * When the page of a row that is looked up is to be rid of versions that
+ * nobody sees any more, as far as they can be removed at once.
+ */
+typedef enum KvPruning
+{
+	KV_PRUNE_USUALLY,			/* as heap does: when a tenth of the page or less is free */
+	KV_PRUNE_FOR_CHANGE,		/* when there is no room for another version of the row */
+	KV_PRUNE_NEVER
+} KvPruning;
+
 /* A leaf open for point reads, and the row read last.  Private to the store. */
 typedef struct KvPoint
 {
 	int			leaf;
+	KvPruning	pruning;		/* as usual; may be set once the leaf is open */
 	const KvLeaf *descriptor;
 	Relation	heap;
 	Relation	index;

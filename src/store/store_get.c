@@ -36,18 +36,44 @@ kv_store_can_probe(Relation heap, Snapshot snapshot)
 		(kv_am_is_key_value(heap) || heap->rd_tableam == GetHeapamTableAmRoutine());
 }
 
+/*
+ * Tells whether another version of a row would find no room on its page unless
+ * dead ones are removed.  It may grow by half; if it grows by more, it is put
+ * elsewhere although there might have been room.
+ */
+static bool
+lacks_room(Page page, HeapTuple tuple)
+{
+	return TransactionIdIsValid(((PageHeader) page)->pd_prune_xid) &&
+		PageGetHeapFreeSpace(page) < MAXALIGN(tuple->t_len + tuple->t_len / 2);
+}
+
 /* Looks for the version of a row that the snapshot sees; its page stays pinned in *pinned if there is one. */
 static bool
-fetch_version(Relation heap, ItemPointer row, Snapshot snapshot, HeapTuple tuple, Buffer *pinned, bool *all_dead)
+fetch_version(const KvLookup *lookup, const ItemPointerData *row, HeapTuple tuple, Buffer *pinned, bool *all_dead)
 {
+	Relation	heap = lookup->heap;
+	ItemPointerData version = *row;
 	Buffer		buffer = ReadBuffer(heap, ItemPointerGetBlockNumber(row));
 	bool		found;
+	bool		full;
 
-	heap_page_prune_opt(heap, buffer);
+	if (lookup->pruning == KV_PRUNE_USUALLY)
+		heap_page_prune_opt(heap, buffer);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	found = heap_hot_search_buffer(row, heap, buffer, snapshot, tuple, all_dead, true);
+	found = heap_hot_search_buffer(&version, heap, buffer, lookup->snapshot, tuple, all_dead, true);
+	full = found && lookup->pruning == KV_PRUNE_FOR_CHANGE && lacks_room(BufferGetPage(buffer), tuple);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 
+	if (full)
+	{
+		/* it moves the tuples of the page */
+		heap_page_prune_opt(heap, buffer);
+		version = *row;
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		found = heap_hot_search_buffer(&version, heap, buffer, lookup->snapshot, tuple, all_dead, true);
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	}
 	if (found)
 		*pinned = buffer;
 	else
@@ -57,20 +83,19 @@ fetch_version(Relation heap, ItemPointer row, Snapshot snapshot, HeapTuple tuple
 
 /* Finds the row of the key through the index; false also where a scan has to look (*scan). */
 static bool
-probe_row(Relation heap, Relation index, const KvKeySchema *schema, const Datum *key, Snapshot snapshot,
-		  HeapTuple tuple, Buffer *pinned, bool *scan)
+probe_row(const KvLookup *lookup, const Datum *key, HeapTuple tuple, Buffer *pinned, bool *scan)
 {
 	ItemPointerData rows[KV_MAX_PROBE_ROWS];
-	int			count = kv_store_probe(heap, index, schema, key, rows, NULL);
+	int			count = kv_store_probe(lookup->heap, lookup->index, lookup->schema, key, rows, lookup->neighbour);
 
 	*scan = count < 0;
 	for (int i = 0; i < count; i++)
 	{
 		bool		all_dead;
 
-		if (fetch_version(heap, &rows[i], snapshot, tuple, pinned, &all_dead))
+		if (fetch_version(lookup, &rows[i], tuple, pinned, &all_dead))
 		{
-			pgstat_count_heap_fetch(index);
+			pgstat_count_heap_fetch(lookup->index);
 			return true;
 		}
 		if (all_dead)
@@ -84,14 +109,13 @@ probe_row(Relation heap, Relation index, const KvKeySchema *schema, const Datum 
 
 /* Puts the row of a key into a slot of the leaf's. */
 bool
-kv_store_fetch(Relation heap, Relation index, const KvKeySchema *schema, const Datum *key,
-			   Snapshot snapshot, TupleTableSlot *slot, bool *scan)
+kv_store_fetch(const KvLookup *lookup, const Datum *key, TupleTableSlot *slot, bool *scan)
 {
 	BufferHeapTupleTableSlot *heap_slot = (BufferHeapTupleTableSlot *) slot;
 	Buffer		pinned;
 
 	Assert(TTS_IS_BUFFERTUPLE(slot) && TTS_EMPTY(slot));
-	if (!probe_row(heap, index, schema, key, snapshot, &heap_slot->base.tupdata, &pinned, scan))
+	if (!probe_row(lookup, key, &heap_slot->base.tupdata, &pinned, scan))
 		return false;
 	ExecStorePinnedBufferHeapTuple(&heap_slot->base.tupdata, slot, pinned);
 	return true;
@@ -140,6 +164,7 @@ void
 kv_store_get_begin(KvTable *table, int leaf, KvPoint *point)
 {
 	point->leaf = leaf;
+	point->pruning = KV_PRUNE_USUALLY;
 	point->buffer = InvalidBuffer;
 	point->cursor = NULL;
 	point->heap = table_open(table->leaf_relid[leaf], AccessShareLock);
@@ -168,8 +193,11 @@ kv_store_get(KvTable *table, const Datum *key, Snapshot snapshot, KvPoint *point
 
 	Assert(!BufferIsValid(point->buffer) && point->cursor == NULL);
 	if (likely(kv_store_can_probe(point->heap, snapshot)))
-		found = probe_row(point->heap, point->index, &table->key, key, snapshot,
-						  &point->tuple, &point->buffer, &scan);
+	{
+		KvLookup	lookup = {point->heap, point->index, &table->key, snapshot, point->pruning};
+
+		found = probe_row(&lookup, key, &point->tuple, &point->buffer, &scan);
+	}
 	if (found)
 	{
 		fill_view(table, point->descriptor, key, point, view);

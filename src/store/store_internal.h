@@ -44,12 +44,22 @@ extern int	kv_store_probe(Relation heap, Relation index, const KvKeySchema *sche
 /* Tells whether rows of a leaf may be looked up through kv_store_probe() under the snapshot. */
 extern bool kv_store_can_probe(Relation heap, Snapshot snapshot);
 
+/* Where to look for a row, and how. */
+typedef struct KvLookup
+{
+	Relation	heap;			/* it and its index are open and locked */
+	Relation	index;
+	const KvKeySchema *schema;
+	Snapshot	snapshot;
+	KvPruning	pruning;
+	KvNeighbour *neighbour;		/* where to say what is beside the key's place; may be NULL */
+} KvLookup;
+
 /*
  * Puts the row of a key that the snapshot sees into a slot of the leaf's,
  * where kv_store_can_probe() said yes.  False also where a scan has to look (*scan).
  */
-extern bool kv_store_fetch(Relation heap, Relation index, const KvKeySchema *schema, const Datum *key,
-						   Snapshot snapshot, TupleTableSlot *slot, bool *scan);
+extern bool kv_store_fetch(const KvLookup *lookup, const Datum *key, TupleTableSlot *slot, bool *scan);
 
 /* --- store_writer.c --- */
 

@@ -60,33 +60,24 @@ scan_row(KvWriter *writer)
 	return found;
 }
 
-/* Finds the row by one descent of the primary key; false also where a scan has to look (*scan). */
+/*
+ * Finds the row by one descent of the primary key; false also where a scan has
+ * to look (*scan).  Its page is made ready for another version of it.
+ */
 static bool
 probe_row(KvWriter *writer, bool *scan)
 {
 	const KvKeySchema *schema = &writer->table->key;
-	ItemPointerData rows[KV_MAX_PROBE_ROWS];
-	IndexFetchTableData *fetch;
-	bool		found = false;
-	int			count;
+	KvLookup	lookup = {
+		.heap = writer->heap,
+		.index = writer->target->ri_IndexRelationDescs[writer->primary],
+		.schema = schema,
+		.snapshot = GetActiveSnapshot(),
+		.pruning = KV_PRUNE_FOR_CHANGE,
+		.neighbour = schema->count > 1 ? &writer->neighbour : NULL,
+	};
 
-	count = kv_store_probe(writer->heap, writer->target->ri_IndexRelationDescs[writer->primary],
-						   schema, writer->key, rows,
-						   schema->count > 1 ? &writer->neighbour : NULL);
-	*scan = count < 0;
-	if (count <= 0)
-		return false;
-
-	fetch = table_index_fetch_begin(writer->heap);
-	for (int i = 0; i < count && !found && !*scan; i++)
-	{
-		bool		call_again = false;
-
-		found = table_index_fetch_tuple(fetch, &rows[i], GetActiveSnapshot(), writer->current,
-										&call_again, scan);
-	}
-	table_index_fetch_end(fetch);
-	return found;
+	return kv_store_fetch(&lookup, writer->key, writer->current, scan);
 }
 
 /* Looks for the row of the key. */
@@ -101,8 +92,7 @@ kv_writer_find(KvWriter *writer, const Datum *key)
 	memcpy(writer->key, key, sizeof(Datum) * writer->table->key.count);
 	writer->neighbour.known = false;
 
-	/* serializable transactions need the scan's predicate locks */
-	if (likely(!IsolationIsSerializable()) && probe_row(writer, &scan))
+	if (likely(kv_store_can_probe(writer->heap, GetActiveSnapshot())) && probe_row(writer, &scan))
 		return true;
 	return unlikely(scan) && scan_row(writer);
 }

@@ -315,6 +315,7 @@ kv_cursor_rescan(KvCursor *cursor, const KvCursorRange *range)
 static bool
 next_of_point(KvCursor *cursor, ScanDirection direction)
 {
+	KvLookup	lookup = {cursor->heap, cursor->index, cursor->schema, cursor->snapshot, KV_PRUNE_USUALLY};
 	bool		scan = false;
 	bool		found;
 
@@ -324,8 +325,7 @@ next_of_point(KvCursor *cursor, ScanDirection direction)
 		ExecClearTuple(cursor->slot);
 		return false;
 	}
-	found = kv_store_fetch(cursor->heap, cursor->index, cursor->schema, cursor->point_key,
-						   cursor->snapshot, cursor->slot, &scan);
+	found = kv_store_fetch(&lookup, cursor->point_key, cursor->slot, &scan);
 	if (unlikely(scan))
 	{
 		KvCursorRange range = {.has_partition_key = true};
