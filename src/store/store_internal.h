@@ -87,6 +87,7 @@ struct KvWriter
 	IndexInfo **index_info;
 	int			primary;		/* which of them is the primary key */
 	List	   *arbiter;		/* OIDs of the primary key and of unique indexes over the same columns */
+	bool		alone;			/* nobody else inserts: the table is an index, kept by one session at a time */
 	bool		further_unique; /* there are other unique or exclusion constraints */
 	ExprState **defaults;		/* by attribute of the leaf; NULL: there are no further columns */
 	LockTupleMode replace_lock;

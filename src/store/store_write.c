@@ -151,6 +151,19 @@ key_was_changed(KvWriter *writer)
 	return false;
 }
 
+/* Deletes the row again that was just inserted. */
+static void
+take_back(KvWriter *writer)
+{
+	ItemPointerData tid = writer->next->tts_tid;
+	TM_FailureData failure;
+
+	CommandCounterIncrement();
+	if (table_tuple_delete(writer->heap, &tid, GetCurrentCommandId(true), GetActiveSnapshot(),
+						   InvalidSnapshot, true, &failure, false) != TM_Ok)
+		elog(ERROR, "could not delete a row inserted by the same transaction");
+}
+
 /* Inserts the next row and its index entries unless the key is taken; false if it is. */
 static bool
 insert_speculatively(KvWriter *writer, List **recheck)
@@ -167,6 +180,27 @@ insert_speculatively(KvWriter *writer, List **recheck)
 											 false, true, &conflict, writer->arbiter);
 	table_tuple_complete_speculative(writer->heap, writer->next, token, !conflict);
 	SpeculativeInsertionLockRelease(xid);
+	return !conflict;
+}
+
+/*
+ * Inserts the next row and its index entries without speculating, which saves
+ * a lock and a second change of the row: where nobody else inserts, a key that
+ * was not found is free.  If it is not, all the same, the row is deleted
+ * again; false then.
+ */
+static bool
+insert_alone(KvWriter *writer)
+{
+	bool		conflict = false;
+
+	if (writer->neighbour.known && kv_am_is_key_value(writer->heap))
+		kv_am_hint_neighbour(writer->heap, &writer->neighbour.row);
+	table_tuple_insert(writer->heap, writer->next, writer->estate->es_output_cid, 0, NULL);
+	list_free(kv_compat_insert_index_tuples(writer->target, writer->next, writer->estate,
+											false, true, &conflict, NIL));
+	if (conflict)
+		take_back(writer);
 	return !conflict;
 }
 
@@ -214,7 +248,7 @@ insert_row(KvWriter *writer, List **recheck)
 {
 	if (writer->further_unique && !key_is_free(writer))
 		return false;
-	if (insert_speculatively(writer, recheck))
+	if (writer->alone && !writer->further_unique ? insert_alone(writer) : insert_speculatively(writer, recheck))
 		return true;
 	(void) key_is_free(writer);
 	return false;
@@ -309,8 +343,6 @@ fill_reserved_row(KvWriter *writer)
 KvWriteResult
 kv_writer_reserve(KvWriter *writer)
 {
-	TM_FailureData failure;
-	ItemPointerData tid;
 	bool		conflict = false;
 	List	   *conflicts;
 	ListCell   *cell;
@@ -333,12 +365,7 @@ kv_writer_reserve(KvWriter *writer)
 		conflict |= list_member_oid(conflicts, lfirst_oid(cell));
 	list_free(conflicts);
 	writer->wrote = true;
-
-	tid = writer->next->tts_tid;
-	CommandCounterIncrement();
-	if (table_tuple_delete(writer->heap, &tid, GetCurrentCommandId(true), GetActiveSnapshot(),
-						   InvalidSnapshot, true, &failure, false) != TM_Ok)
-		elog(ERROR, "could not delete a row inserted by the same transaction");
+	take_back(writer);
 	if (!conflict)
 		return KV_WRITE_DONE;
 	(void) key_is_free(writer);

@@ -392,6 +392,7 @@ kv_writer_open(KvTable *table, int leaf)
 	writer = reopen_writer(table, leaf, heap, root_heap);
 	if (writer == NULL)
 		writer = build_writer(table, leaf, heap, root_heap);
+	writer->alone = table->index != NULL;
 	writer->snapshot_active = false;
 	writer->wrote = false;
 	return writer;
