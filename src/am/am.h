@@ -17,13 +17,21 @@
 /* Tells whether the relation uses the key_value access method. */
 extern bool kv_am_is_key_value(Relation relation);
 
+/* What an index probe found beside the place of a key that is not there. */
+typedef struct KvAmNeighbour
+{
+	ItemPointerData row;		/* of the same collection, dead or alive; invalid: there is none */
+	BlockNumber leaf;			/* the page of the primary key's index that the key belongs to, */
+	OffsetNumber offset;		/* and its place there: of the row's entry, or behind it */
+} KvAmNeighbour;
+
 /*
  * Tells the access method the neighbour of the row about to be inserted into
  * relation, found by the caller's own index probe, so that the access method
- * need not probe again.  neighbour invalid: the collection is new.  Holds for the next insert
- * into that relation by this backend only.
+ * need not probe again.  Holds for the next insert into that relation by this
+ * backend only.
  */
-extern void kv_am_hint_neighbour(Relation relation, ItemPointer neighbour);
+extern void kv_am_hint_neighbour(Relation relation, const KvAmNeighbour *neighbour);
 
 /*
  * Called when a relation gets new, empty files (TRUNCATE, but not when it is

@@ -78,16 +78,20 @@ typedef struct KvAmTarget
 typedef struct KvAmProbe
 {
 	Relation	index;			/* NULL: not begun */
+	KvAmNeighbour hint;			/* where to begin, as the caller of the insert found; leaf invalid: not known */
 	BTScanInsert key;
 	Buffer		leaf;			/* InvalidBuffer: empty index */
 	OffsetNumber offset;		/* first entry on the leaf that is not less than the key */
 	ItemPointerData neighbour;	/* nearest row of the same partition key; invalid: none */
+	const char *bytes;			/* of the partition key; NULL: entries are compared by the index's function */
+	int			length;
 	bool		at_end;			/* no row of the collection is known to come behind the key */
 	int			entries;		/* of the collection on the leaf, once kv_am_probe_nearby has looked */
 	Datum		detoasted[2];	/* copies to free, or 0 */
 } KvAmProbe;
 
 /* --- am_probe.c --- */
+extern void kv_am_probe_init(KvAmProbe *probe);
 extern void kv_am_probe_begin(Relation relation, TupleTableSlot *slot, KvAmProbe *probe);
 extern int	kv_am_probe_nearby(KvAmProbe *probe, BlockNumber *blocks, int max_blocks);
 extern void kv_am_probe_end(KvAmProbe *probe);
@@ -108,7 +112,7 @@ extern int	kv_am_space_own_rows(Relation relation, BlockNumber block, HeapTuple 
 
 /* --- am_state.c --- */
 extern KvAmState *kv_am_state(Relation relation);
-extern bool kv_am_take_hint(Relation relation, ItemPointer neighbour);
+extern bool kv_am_take_hint(Relation relation, KvAmNeighbour *neighbour);
 extern bool kv_am_read_keys(Relation relation, TupleTableSlot *slot, KvAmKeys *keys);
 extern bool kv_am_surely_new(Relation relation);
 extern void kv_am_note_change(Relation relation, uint64 hash, bool found);

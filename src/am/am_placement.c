@@ -272,12 +272,14 @@ find_neighbour(Relation relation, TupleTableSlot *slot, const KvAmKeys *keys, co
 {
 	BlockNumber end = target->previous;
 
-	probe->index = NULL;
-	probe->at_end = false;
+	kv_am_probe_init(probe);
 	if (end == InvalidBlockNumber)
 	{
-		if (kv_am_take_hint(relation, neighbour))
+		if (kv_am_take_hint(relation, &probe->hint))
+		{
+			*neighbour = probe->hint.row;
 			return;
+		}
 		if (keys->bytes != NULL)
 			end = kv_am_append_find(keys->hash, keys->bytes, keys->length);
 	}
@@ -368,7 +370,7 @@ kv_am_place_update(Relation relation, ItemPointer old, TupleTableSlot *slot, KvA
 	{
 		KvAmProbe	probe;
 
-		probe.index = NULL;
+		kv_am_probe_init(&probe);
 		choose_near(relation, slot, row, &probe, old, kv_am_space_needed(relation, target->length), target);
 		kv_am_probe_end(&probe);
 		RelationSetTargetBlock(relation, target->block);

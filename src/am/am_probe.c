@@ -22,6 +22,20 @@
 /* How many entries on either side are looked at for pages with room. */
 #define NEARBY_ENTRIES 128
 
+/*
+ * Compares the partition key of an entry byte by byte; false also if it does
+ * not do for that, compressed or a number in another form.
+ */
+static bool
+same_bytes(const KvAmProbe *probe, Page page, OffsetNumber offset)
+{
+	IndexTuple	tuple = (IndexTuple) PageGetItem(page, PageGetItemId(page, offset));
+	char	   *value = (char *) tuple + IndexInfoFindDataOffset(tuple->t_info);
+
+	return !IndexTupleHasNulls(tuple) && (!VARATT_IS_EXTENDED(value) || VARATT_IS_SHORT(value)) &&
+		VARSIZE_ANY_EXHDR(value) == probe->length && memcmp(VARDATA_ANY(value), probe->bytes, probe->length) == 0;
+}
+
 /* Tells whether the entry at an offset of the leaf has the probe's partition key. */
 static bool
 same_collection(KvAmProbe *probe, Page page, OffsetNumber offset)
@@ -29,6 +43,8 @@ same_collection(KvAmProbe *probe, Page page, OffsetNumber offset)
 	int			keysz = probe->key->keysz;
 	bool		same;
 
+	if (probe->bytes != NULL && same_bytes(probe, page, offset))
+		return true;
 	probe->key->keysz = 1;
 	same = _bt_compare(probe->index, probe->key, page, offset) == 0;
 	probe->key->keysz = keysz;
@@ -42,28 +58,60 @@ entry_row(Page page, OffsetNumber offset)
 	return BTreeTupleGetHeapTID((IndexTuple) PageGetItem(page, PageGetItemId(page, offset)));
 }
 
-/*
- * Returns the offset of the first entry on the locked leaf that is not less
- * than the first columns of the key, or, with behind, that is greater.
- */
+/* Returns the offset of the first entry on the locked leaf that is not less than the key. */
 static OffsetNumber
-first_entry(KvAmProbe *probe, Page page, int columns, bool behind)
+first_not_less(KvAmProbe *probe, Page page)
 {
 	OffsetNumber low = P_FIRSTDATAKEY(BTPageGetOpaque(page));
 	OffsetNumber high = PageGetMaxOffsetNumber(page) + 1;
-	int			limit = behind ? 0 : 1;
 
-	probe->key->keysz = columns;
 	while (low < high)
 	{
 		OffsetNumber middle = low + (high - low) / 2;
 
-		if (_bt_compare(probe->index, probe->key, page, middle) >= limit)
+		if (_bt_compare(probe->index, probe->key, page, middle) >= 1)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	probe->key->keysz = 2;
+	return low;
+}
+
+/* Returns the offset of the collection's first entry on the locked leaf that is before the key; the key's place if there is none. */
+static OffsetNumber
+first_before(KvAmProbe *probe, Page page)
+{
+	OffsetNumber low = P_FIRSTDATAKEY(BTPageGetOpaque(page));
+	OffsetNumber high = Min(probe->offset, PageGetMaxOffsetNumber(page) + 1);
+
+	while (low < high)
+	{
+		OffsetNumber middle = low + (high - low) / 2;
+
+		if (same_collection(probe, page, middle))
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* Returns the offset behind the collection's last entry on the locked leaf that is behind the key; the key's place if there is none. */
+static OffsetNumber
+end_behind(KvAmProbe *probe, Page page)
+{
+	OffsetNumber high = PageGetMaxOffsetNumber(page) + 1;
+	OffsetNumber low = Max(Min(probe->offset, high), P_FIRSTDATAKEY(BTPageGetOpaque(page)));
+
+	while (low < high)
+	{
+		OffsetNumber middle = low + (high - low) / 2;
+
+		if (same_collection(probe, page, middle))
+			low = middle + 1;
+		else
+			high = middle;
+	}
 	return low;
 }
 
@@ -109,8 +157,62 @@ make_key(TupleTableSlot *slot, KvAmProbe *probe)
 			column->sk_argument = probe->detoasted[i];
 		}
 		column->sk_flags &= ~SK_ISNULL;
+		if (i == 0 && TupleDescAttr(slot->tts_tupleDescriptor, attno - 1)->attlen == -1)
+		{
+			probe->bytes = VARDATA_ANY(DatumGetPointer(column->sk_argument));
+			probe->length = VARSIZE_ANY_EXHDR(DatumGetPointer(column->sk_argument));
+		}
 	}
 	return true;
+}
+
+/* Makes a probe that has not begun. */
+void
+kv_am_probe_init(KvAmProbe *probe)
+{
+	probe->index = NULL;
+	probe->hint.leaf = InvalidBlockNumber;
+	probe->at_end = false;
+}
+
+/*
+ * Begins at the place that the caller of the insert found, if the neighbour is
+ * there still.
+ */
+static bool
+begin_at_hint(KvAmProbe *probe)
+{
+	const KvAmNeighbour *hint = &probe->hint;
+	Buffer		buffer;
+	Page		page;
+	OffsetNumber last;
+	bool		fits;
+
+	if (hint->leaf == InvalidBlockNumber || !ItemPointerIsValid(&hint->row))
+		return false;
+	buffer = ReadBuffer(probe->index, hint->leaf);
+	LockBuffer(buffer, BT_READ);
+	page = BufferGetPage(buffer);
+	last = PageIsNew(page) ? 0 : PageGetMaxOffsetNumber(page);
+	fits = last > 0 && P_ISLEAF(BTPageGetOpaque(page)) && !P_IGNORE(BTPageGetOpaque(page)) &&
+		hint->offset >= P_FIRSTDATAKEY(BTPageGetOpaque(page)) && hint->offset <= last + 1;
+	if (fits)
+	{
+		OffsetNumber before = OffsetNumberPrev(hint->offset);
+
+		probe->offset = hint->offset;
+		probe->neighbour = hint->row;
+		probe->at_end = hint->offset > last || !same_collection(probe, page, hint->offset);
+		fits = (before >= P_FIRSTDATAKEY(BTPageGetOpaque(page)) &&
+				ItemPointerEquals(entry_row(page, before), &probe->neighbour)) ||
+			(!probe->at_end && ItemPointerEquals(entry_row(page, hint->offset), &probe->neighbour));
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	if (fits)
+		probe->leaf = buffer;
+	else
+		ReleaseBuffer(buffer);
+	return fits;
 }
 
 /*
@@ -121,15 +223,17 @@ void
 kv_am_probe_begin(Relation relation, TupleTableSlot *slot, KvAmProbe *probe)
 {
 	BlockNumber left = InvalidBlockNumber;
+	KvAmNeighbour hint = probe->hint;
 	OffsetNumber first;
 	Page		page;
 
 	memset(probe, 0, sizeof(KvAmProbe));
+	probe->hint = hint;
 	ItemPointerSetInvalid(&probe->neighbour);
 	probe->leaf = InvalidBuffer;
 	probe->index = index_open(kv_compat_primary_key_index(relation), RowExclusiveLock);
 
-	if (!make_key(slot, probe))
+	if (!make_key(slot, probe) || begin_at_hint(probe))
 		return;
 	_bt_freestack(kv_compat_bt_search(probe->index, relation, probe->key, &probe->leaf, BT_READ));
 	probe->at_end = true;
@@ -138,7 +242,7 @@ kv_am_probe_begin(Relation relation, TupleTableSlot *slot, KvAmProbe *probe)
 
 	page = BufferGetPage(probe->leaf);
 	first = P_FIRSTDATAKEY(BTPageGetOpaque(page));
-	probe->offset = first_entry(probe, page, 2, false);
+	probe->offset = first_not_less(probe, page);
 	probe->at_end = probe->offset > PageGetMaxOffsetNumber(page) || !same_collection(probe, page, probe->offset);
 	if (probe->offset > first && same_collection(probe, page, probe->offset - 1))
 		probe->neighbour = *entry_row(page, probe->offset - 1);
@@ -190,8 +294,8 @@ kv_am_probe_nearby(KvAmProbe *probe, BlockNumber *blocks, int max_blocks)
 	/* The page may have been split or deleted while it was not locked. */
 	if (P_ISLEAF(BTPageGetOpaque(page)) && !P_IGNORE(BTPageGetOpaque(page)))
 	{
-		first = first_entry(probe, page, 1, false);
-		last = first_entry(probe, page, 1, true) - 1;
+		first = first_before(probe, page);
+		last = end_behind(probe, page) - 1;
 		after = Max(first, probe->offset);
 		before = Min(last, after - 1);
 		probe->entries = last + 1 - first;

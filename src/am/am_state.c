@@ -35,27 +35,24 @@ typedef struct NeighbourHint
 	Oid			relid;			/* InvalidOid: no hint */
 	Oid			file_number;
 	LocalTransactionId lxid;	/* the hint is void in another transaction */
-	ItemPointerData neighbour;
+	KvAmNeighbour neighbour;
 } NeighbourHint;
 
 static NeighbourHint hint;
 
 /* Takes the caller's own finding of the neighbour of its next insert. */
 void
-kv_am_hint_neighbour(Relation relation, ItemPointer neighbour)
+kv_am_hint_neighbour(Relation relation, const KvAmNeighbour *neighbour)
 {
 	hint.relid = RelationGetRelid(relation);
 	hint.file_number = kv_compat_file_number(relation);
 	hint.lxid = kv_compat_my_lxid();
-	if (neighbour != NULL && ItemPointerIsValid(neighbour))
-		hint.neighbour = *neighbour;
-	else
-		ItemPointerSetInvalid(&hint.neighbour);
+	hint.neighbour = *neighbour;
 }
 
 /* Gives out the hint for an insert into the relation, once. */
 bool
-kv_am_take_hint(Relation relation, ItemPointer neighbour)
+kv_am_take_hint(Relation relation, KvAmNeighbour *neighbour)
 {
 	bool		valid = hint.relid == RelationGetRelid(relation) &&
 		hint.file_number == kv_compat_file_number(relation) &&

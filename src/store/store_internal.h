@@ -11,6 +11,7 @@
 #include "lib/ilist.h"
 #include "nodes/execnodes.h"
 
+#include "am/am.h"
 #include "store/store.h"
 
 /* --- store_range.c --- */
@@ -26,7 +27,7 @@ extern void kv_store_fill_equal_key(ScanKey key, const KvKeySchema *schema, int 
 typedef struct KvNeighbour
 {
 	bool		known;
-	ItemPointerData row;		/* dead or alive; invalid: the collection has no other */
+	KvAmNeighbour place;
 } KvNeighbour;
 
 /*

@@ -272,7 +272,7 @@ take_neighbour(Page page, OffsetNumber offset, KvNeighbour *neighbour)
 {
 	IndexTuple	tuple = (IndexTuple) PageGetItem(page, PageGetItemId(page, offset));
 
-	neighbour->row = *BTreeTupleGetHeapTID(tuple);
+	neighbour->place.row = *BTreeTupleGetHeapTID(tuple);
 	neighbour->known = true;
 }
 
@@ -293,7 +293,7 @@ find_neighbour(const ProbeKey *probe, Page page, OffsetNumber offset, KvNeighbou
 		take_neighbour(page, offset, neighbour);
 	else if (offset > first || P_LEFTMOST(opaque))
 	{
-		ItemPointerSetInvalid(&neighbour->row);
+		ItemPointerSetInvalid(&neighbour->place.row);
 		neighbour->known = true;
 	}
 }
@@ -369,7 +369,11 @@ kv_store_probe(Relation heap, Relation index, const KvKeySchema *schema, const D
 
 		count = collect_rows(&probe, index, page, offset, rows);
 		if (neighbour && count == 0)
+		{
 			find_neighbour(&probe, page, offset, neighbour);
+			neighbour->place.leaf = BufferGetBlockNumber(buffer);
+			neighbour->place.offset = offset;
+		}
 	}
 	_bt_relbuf(index, buffer);
 	if (count > 0)

@@ -173,7 +173,7 @@ insert_speculatively(KvWriter *writer, List **recheck)
 	bool		conflict = false;
 
 	if (writer->neighbour.known && kv_am_is_key_value(writer->heap))
-		kv_am_hint_neighbour(writer->heap, &writer->neighbour.row);
+		kv_am_hint_neighbour(writer->heap, &writer->neighbour.place);
 	table_tuple_insert_speculative(writer->heap, writer->next, writer->estate->es_output_cid,
 								   0, NULL, token);
 	*recheck = kv_compat_insert_index_tuples(writer->target, writer->next, writer->estate,
@@ -195,7 +195,7 @@ insert_alone(KvWriter *writer)
 	bool		conflict = false;
 
 	if (writer->neighbour.known && kv_am_is_key_value(writer->heap))
-		kv_am_hint_neighbour(writer->heap, &writer->neighbour.row);
+		kv_am_hint_neighbour(writer->heap, &writer->neighbour.place);
 	table_tuple_insert(writer->heap, writer->next, writer->estate->es_output_cid, 0, NULL);
 	list_free(kv_compat_insert_index_tuples(writer->target, writer->next, writer->estate,
 											false, true, &conflict, NIL));
@@ -354,7 +354,7 @@ kv_writer_reserve(KvWriter *writer)
 	begin_write(writer);
 	fill_reserved_row(writer);
 	if (writer->neighbour.known && kv_am_is_key_value(writer->heap))
-		kv_am_hint_neighbour(writer->heap, &writer->neighbour.row);
+		kv_am_hint_neighbour(writer->heap, &writer->neighbour.place);
 	table_tuple_insert(writer->heap, writer->next, writer->estate->es_output_cid,
 					   TABLE_INSERT_NO_LOGICAL, NULL);
 	/* of another unique index it may be a duplicate: the row will not stay */
