@@ -88,7 +88,7 @@ struct KvWriter
 	IndexInfo **index_info;
 	int			primary;		/* which of them is the primary key */
 	List	   *arbiter;		/* OIDs of the primary key and of unique indexes over the same columns */
-	bool		alone;			/* nobody else inserts: the table is an index, kept by one session at a time */
+	bool		alone;			/* nobody else writes: the table is an index, which its guard keeps all others off */
 	bool		further_unique; /* there are other unique or exclusion constraints */
 	ExprState **defaults;		/* by attribute of the leaf; NULL: there are no further columns */
 	LockTupleMode replace_lock;
@@ -100,6 +100,7 @@ struct KvWriter
 	Relation	root_heap;		/* the leaf itself where the table is not partitioned */
 	bool		snapshot_active;
 	bool		wrote;
+	bool		lost;			/* against somebody else, at the last write or lock */
 	Datum		key[KV_MAX_KEYS];	/* what kv_writer_find looked for */
 	KvNeighbour neighbour;		/* of that key */
 };

@@ -80,6 +80,19 @@ probe_row(KvWriter *writer, bool *scan)
 	return kv_store_fetch(&lookup, writer->key, writer->current, scan);
 }
 
+/*
+ * Tells whether the snapshot of the last search does for the next one: nobody
+ * else writes, and this writer no key twice.  A row that was moved all the same,
+ * by kv.compact, makes the write fail as lost, which asks for a new one.
+ */
+static bool
+may_keep_snapshot(const KvWriter *writer)
+{
+	return writer->alone && writer->snapshot_active && !writer->lost &&
+		kv_store_row_triggers(writer) == NULL &&
+		!kv_table_has_foreign_triggers(writer->table, writer->root_heap->trigdesc);
+}
+
 /* Looks for the row of the key. */
 bool
 kv_writer_find(KvWriter *writer, const Datum *key)
@@ -88,7 +101,9 @@ kv_writer_find(KvWriter *writer, const Datum *key)
 
 	ExecClearTuple(writer->current);
 	ExecClearTuple(writer->next);
-	renew_snapshot(writer);
+	if (!may_keep_snapshot(writer))
+		renew_snapshot(writer);
+	writer->lost = false;
 	memcpy(writer->key, key, sizeof(Datum) * writer->table->key.count);
 	writer->neighbour.known = false;
 
@@ -176,6 +191,7 @@ kv_writer_lock(KvWriter *writer, KvRowChange change)
 	if (result == TM_Ok)
 		return true;
 
+	writer->lost = true;
 	kv_store_check_lost(result, &failure);
 	return false;
 }

@@ -4,7 +4,7 @@
  *
  * The order of steps is that of ExecInsert, ExecUpdate and ExecDelete in
  * core's nodeModifyTable.c: BEFORE triggers, generated columns, constraints,
- * the row, its index entries, AFTER triggers.  Rows are inserted
+ * the row, its index entries, AFTER triggers.  Rows of tables are inserted
  * speculatively, as ON CONFLICT does, with the primary key as arbiter, and
  * any other index that is unique over the same columns; the check for a
  * conflict that comes before is the search that the caller has made.
@@ -247,10 +247,14 @@ static bool
 insert_row(KvWriter *writer, List **recheck)
 {
 	if (writer->further_unique && !key_is_free(writer))
+	{
+		writer->lost = true;
 		return false;
+	}
 	if (writer->alone && !writer->further_unique ? insert_alone(writer) : insert_speculatively(writer, recheck))
 		return true;
 	(void) key_is_free(writer);
+	writer->lost = true;
 	return false;
 }
 
@@ -411,6 +415,7 @@ kv_writer_replace(KvWriter *writer, Jsonb *rest)
 	{
 		kv_triggers_end(&triggers, false);
 		kv_store_check_lost(result, &failure);
+		writer->lost = true;
 		return KV_WRITE_LOST;
 	}
 
@@ -452,6 +457,7 @@ kv_writer_remove(KvWriter *writer)
 	{
 		kv_triggers_end(&triggers, false);
 		kv_store_check_lost(result, &failure);
+		writer->lost = true;
 		return KV_WRITE_LOST;
 	}
 

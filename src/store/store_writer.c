@@ -395,6 +395,7 @@ kv_writer_open(KvTable *table, int leaf)
 	writer->alone = table->index != NULL;
 	writer->snapshot_active = false;
 	writer->wrote = false;
+	writer->lost = false;
 	return writer;
 }
 
@@ -411,7 +412,8 @@ kv_writer_close(KvWriter *writer)
 	for (int i = 0; i < writer->index_count; i++)
 	{
 		kv_compat_end_index_inserts(writer->target->ri_IndexRelationDescs[i], writer->index_info[i]);
-		index_close(writer->target->ri_IndexRelationDescs[i], RowExclusiveLock);
+		/* for the next writer of this transaction; SQL gives the lock back at once */
+		index_close(writer->target->ri_IndexRelationDescs[i], writer->alone ? NoLock : RowExclusiveLock);
 	}
 	if (writer->root_heap != writer->heap)
 		table_close(writer->root_heap, NoLock);
