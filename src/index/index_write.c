@@ -106,17 +106,39 @@ make_agree(KvWriter *writer, const KvTable *index, const KvIndexWrite *write)
 	}
 }
 
-/* Orders writes by leaf and key, which keeps a leaf's pages at hand and locks entries in one order. */
+/* Orders pointers to writes by leaf and key, which keeps a leaf's pages at hand and locks entries in one order. */
 static int
 compare_writes(const void *a, const void *b, void *argument)
 {
 	const KvKeySchema *schema = argument;
-	const KvIndexWrite *left = a;
-	const KvIndexWrite *right = b;
+	const KvIndexWrite *left = *(KvIndexWrite *const *) a;
+	const KvIndexWrite *right = *(KvIndexWrite *const *) b;
 
 	if (left->leaf != right->leaf)
 		return left->leaf < right->leaf ? -1 : 1;
 	return kv_key_compare_whole(schema, left->key, right->key);
+}
+
+/*
+ * Puts writes in order and leaves out what is said twice, since two records
+ * name one old key: the writer takes each key once.  Returns their number.
+ */
+static int
+order_writes(const KvTable *index, KvIndexWrite *writes, int count, KvIndexWrite **ordered)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < count; i++)
+		ordered[i] = &writes[i];
+	qsort_arg(ordered, count, sizeof(KvIndexWrite *), compare_writes, (void *) &index->key);
+	for (int i = 0; i < count; i++)
+	{
+		if (kept == 0 || compare_writes(&ordered[kept - 1], &ordered[i], (void *) &index->key) != 0)
+			ordered[kept++] = ordered[i];
+		else if (ordered[i]->rest != NULL)
+			ordered[kept - 1] = ordered[i];
+	}
+	return kept;
 }
 
 /* Makes the index agree. */
@@ -125,24 +147,25 @@ kv_index_write(KvTable *index, KvIndexWrite *writes, int count)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "key_value index entry",
 												  ALLOCSET_DEFAULT_SIZES);
+	KvIndexWrite **ordered = palloc(sizeof(KvIndexWrite *) * count);
 	MemoryContext caller;
 	KvOwnerSwitch saved;
 	KvWriter   *writer = NULL;
 
-	qsort_arg(writes, count, sizeof(KvIndexWrite), compare_writes, &index->key);
+	count = order_writes(index, writes, count, ordered);
 	kv_index_become_owner(index->relid, &saved);
 	for (int i = 0; i < count; i++)
 	{
-		if (i == 0 || writes[i].leaf != writes[i - 1].leaf)
+		if (i == 0 || ordered[i]->leaf != ordered[i - 1]->leaf)
 		{
 			if (writer)
 				kv_writer_close(writer);
-			if (writes[i].leaf < 0)
-				(void) kv_table_route(index, writes[i].key[0]); /* says what is wrong */
-			writer = kv_writer_open(index, writes[i].leaf);
+			if (ordered[i]->leaf < 0)
+				(void) kv_table_route(index, ordered[i]->key[0]);	/* says what is wrong */
+			writer = kv_writer_open(index, ordered[i]->leaf);
 		}
 		caller = MemoryContextSwitchTo(context);
-		make_agree(writer, index, &writes[i]);
+		make_agree(writer, index, ordered[i]);
 		MemoryContextSwitchTo(caller);
 		MemoryContextReset(context);
 	}
@@ -150,4 +173,5 @@ kv_index_write(KvTable *index, KvIndexWrite *writes, int count)
 		kv_writer_close(writer);
 	kv_index_become_again(&saved);
 	MemoryContextDelete(context);
+	pfree(ordered);
 }
