@@ -234,7 +234,10 @@ drop_inherited_definition(const RangeVar *detached)
 	deleteDependencyRecordsForClass(TriggerRelationId, trigger.objectId, TriggerRelationId, DEPENDENCY_PARTITION_PRI);
 	deleteDependencyRecordsForClass(TriggerRelationId, trigger.objectId, RelationRelationId, DEPENDENCY_PARTITION_SEC);
 	CommandCounterIncrement();
+	/* DETACH CONCURRENTLY has ended the transaction that had one */
+	PushActiveSnapshot(GetTransactionSnapshot());
 	performDeletion(&trigger, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
+	PopActiveSnapshot();
 	CommandCounterIncrement();
 }
 
