@@ -354,9 +354,11 @@ sub move_index_leaf
 		try_sql('detach and attach index leaf', "BEGIN; $detach; " . any("TRUNCATE $leaf; ", '') . "$attach; " . any('COMMIT', 'ROLLBACK'));
 		return;
 	}
-	return unless defined try_sql('detach index leaf', any($detach, "$detach CONCURRENTLY"));
+	try_sql('detach index leaf', any($detach, "$detach CONCURRENTLY"));
 	sleep(rand 0.3);
-	finally('attach index leaf', $attach, "SELECT count(*) FROM pg_inherits WHERE inhrelid = '$leaf'::regclass");
+	# a detaching that was broken off, which leaves the index without the leaf as well, is ended first
+	my $state = "FROM pg_inherits WHERE inhrelid = '$leaf'::regclass AND";
+	finally('attach index leaf', "SELECT '$detach FINALIZE' $state inhdetachpending \\gexec\n$attach", "SELECT count(*) $state NOT inhdetachpending");
 	return;
 }
 
