@@ -40,6 +40,12 @@ SELECT pg_temp.refusal('PutItem', jsonb_build_object('TableName', 'bounds', 'Ite
 	jsonb_build_object('SS', jsonb_build_array(repeat('é', 500000), repeat('é', 500000))))));
 SELECT pg_temp.refusal('BatchWriteItem', jsonb_build_object('RequestItems', jsonb_build_object(repeat('a', 1000000), 1)));
 
+-- What lifts the limits of expressions made of legacy parameters cannot be written; it does not come back with what was not processed either.
+SELECT pg_temp.refusal('PutItem', jsonb_build_object('TableName', 'bounds', 'Item', '{"pk": {"S": "x"}}'::jsonb, 'ConditionExpression', E'\x01attribute_not_exists(pk)'));
+SELECT count(kv.put_item('bounds', jsonb_build_object('pk', 'big' || lpad(i::text, 2, '0'), 'b', repeat('x', 400000)))) FROM generate_series(1, 42) i;
+SELECT (kv.dynamodb('BatchGetItem', jsonb_build_object('RequestItems', jsonb_build_object('bounds', jsonb_build_object('AttributesToGet', '["pk"]'::jsonb, 'ConsistentRead', true, 'Keys',
+	(SELECT jsonb_agg(jsonb_build_object('pk', jsonb_build_object('S', 'big' || lpad(i::text, 2, '0')))) FROM generate_series(1, 42) i))))) #> '{UnprocessedKeys,bounds}') - 'Keys'::text AS asked;
+
 -- Tags are for key-value tables: not for another one, nor for an index or a view.
 CREATE TABLE bounds_plain (a int PRIMARY KEY);
 CREATE VIEW bounds_view AS SELECT 1 AS a;

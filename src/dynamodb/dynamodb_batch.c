@@ -293,19 +293,19 @@ find_table(const char *name, bool missing_ok)
 	return missing_ok ? kv_dynamodb_find_table(table) : kv_dynamodb_table(table);
 }
 
-/* Starts an answer that has what the operation gave. */
-static void
-start_answer(JsonbParseState **state, Jsonb *given, KvDynamoVisitor add, void *argument)
-{
-	kv_dynamodb_open(state);
-	kv_dynamodb_each(given, add, argument);
-}
-
 /* Adds a member as it is. */
 static void
 add_member(void *argument, const JsonbValue *name, Jsonb *value)
 {
 	kv_dynamodb_add_member(argument, name, value);
+}
+
+/* Starts an answer that has what the operation gave. */
+static void
+start_answer(JsonbParseState **state, Jsonb *given)
+{
+	kv_dynamodb_open(state);
+	kv_dynamodb_each(given, add_member, state);
 }
 
 /* BatchWriteItem */
@@ -328,7 +328,7 @@ kv_dynamodb_batch_write_item(Jsonb *request)
 	pushJsonbValue(&rewriter.state, WJB_END_OBJECT, NULL);
 	caller.measured = kv_dynamodb_is_wanted(&value[1]);
 	given = kv_operation_batch_write(kv_dynamodb_close(&rewriter.state), &caller);
-	start_answer(&state, given, add_member, &state);
+	start_answer(&state, given);
 	if (kv_dynamodb_is_wanted(&value[2]))
 		kv_dynamodb_add_all_metrics(&state, &rewriter.metrics);
 	kv_dynamodb_add_capacities(&state, value[1].string, &caller, NULL);
@@ -380,38 +380,55 @@ add_table_items(void *argument, const JsonbValue *name, Jsonb *items)
 	kv_dynamodb_add_converted(state, kv_dynamodb_string(name), items, kv_dynamodb_typed);
 }
 
-/* Adds one member of what was not processed of a table. */
-static void
-add_unprocessed_member(void *argument, const JsonbValue *name, Jsonb *value)
+/* What was not processed, and what it was asked as: AttributesToGet comes back as it was given. */
+typedef struct Unprocessed
 {
-	JsonbParseState **state = argument;
+	JsonbParseState **state;
+	Jsonb	   *asked;			/* RequestItems */
+} Unprocessed;
 
-	if (JB_ROOT_IS_ARRAY(value) && !JB_ROOT_IS_SCALAR(value))
-		kv_dynamodb_add_converted(state, kv_dynamodb_string(name), value, kv_dynamodb_typed);
-	else
-		kv_dynamodb_add_member(state, name, value);
+/* Adds one member of what was asked of a table, but for its keys. */
+static void
+add_asked_member(void *argument, const JsonbValue *name, Jsonb *value)
+{
+	if (strcmp(kv_dynamodb_string(name), "Keys") != 0)
+		kv_dynamodb_add_member(argument, name, value);
 }
 
 /* Adds what was not processed of one table. */
 static void
-add_table_unprocessed(void *argument, const JsonbValue *name, Jsonb *value)
+add_table_unprocessed(void *argument, const JsonbValue *name, Jsonb *part)
 {
-	JsonbParseState **state = argument;
+	Unprocessed *unprocessed = argument;
+	JsonbParseState **state = unprocessed->state;
+	JsonbValue	asked;
+	JsonbValue	keys;
 
+	(void) getKeyJsonValueFromContainer(&unprocessed->asked->root, name->val.string.val, name->val.string.len, &asked);
+	(void) getKeyJsonValueFromContainer(&part->root, "Keys", strlen("Keys"), &keys);
 	kv_dynamodb_add_name(state, kv_dynamodb_string(name));
 	kv_dynamodb_open(state);
-	kv_dynamodb_each(value, add_unprocessed_member, state);
+	kv_dynamodb_add_converted(state, "Keys", JsonbValueToJsonb(&keys), kv_dynamodb_typed);
+	kv_dynamodb_each(JsonbValueToJsonb(&asked), add_asked_member, state);
 	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
 
-/* Adds what was read, or what was not processed, of all tables. */
+/* Adds what was read of all tables, and what was not processed. */
 static void
-add_batch_part(void *argument, const JsonbValue *name, Jsonb *value)
+add_batch(JsonbParseState **state, Jsonb *given, Jsonb *asked)
 {
-	JsonbParseState **state = argument;
+	static const KvDynamoMember members[] = {{"Responses", KV_DYNAMO_OBJECT}, {"UnprocessedKeys", KV_DYNAMO_OBJECT}};
+	Unprocessed unprocessed = {state, asked};
+	KvDynamoValue value[lengthof(members)];
 
-	kv_dynamodb_add_name(state, kv_dynamodb_string(name));
-	start_answer(state, value, name->val.string.val[0] == 'R' ? add_table_items : add_table_unprocessed, state);
+	kv_dynamodb_read(given, "answer", NULL, members, lengthof(members), value);
+	kv_dynamodb_add_name(state, "Responses");
+	kv_dynamodb_open(state);
+	kv_dynamodb_each(value[0].json, add_table_items, state);
+	pushJsonbValue(state, WJB_END_OBJECT, NULL);
+	kv_dynamodb_add_name(state, "UnprocessedKeys");
+	kv_dynamodb_open(state);
+	kv_dynamodb_each(value[1].json, add_table_unprocessed, &unprocessed);
 	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
 
@@ -435,7 +452,8 @@ kv_dynamodb_batch_get_item(Jsonb *request)
 	pushJsonbValue(&rewriter.state, WJB_END_OBJECT, NULL);
 	caller.measured = kv_dynamodb_is_wanted(&value[1]);
 	given = kv_operation_batch_get(kv_dynamodb_close(&rewriter.state), &caller);
-	start_answer(&state, given, add_batch_part, &state);
+	kv_dynamodb_open(&state);
+	add_batch(&state, given, value[0].json);
 	kv_dynamodb_add_capacities(&state, value[1].string, &caller, NULL);
 	return kv_dynamodb_close(&state);
 }
@@ -480,7 +498,7 @@ kv_dynamodb_transact_write_items(Jsonb *request)
 	kv_dynamodb_read(request, "TransactWriteItems", NULL, members, lengthof(members), value);
 	caller.measured = kv_dynamodb_is_wanted(&value[1]);
 	given = kv_operation_transact_write(rewrite_transaction(&rewriter, &value[0]), value[3].string, &caller);
-	start_answer(&state, given, add_member, &state);
+	start_answer(&state, given);
 	if (kv_dynamodb_is_wanted(&value[2]))
 		kv_dynamodb_add_all_metrics(&state, &rewriter.metrics);
 	kv_dynamodb_add_capacities(&state, value[1].string, &caller,

@@ -271,7 +271,7 @@ start(Writer *writer, KvDynamoLegacy *legacy, text *conditional_operator)
 static text *
 finish(const Writer *writer)
 {
-	return writer->text.len > 0 ? cstring_to_text(psprintf("%c%s", KV_EXPRESSION_MADE, writer->text.data)) : NULL;
+	return writer->text.len > 0 ? cstring_to_text(psprintf("%s%s", kv_expression_made_mark(), writer->text.data)) : NULL;
 }
 
 /* Returns the condition that Expected stands for. */

@@ -21,10 +21,11 @@
 #define KV_MAX_IN_OPERANDS			100
 
 /*
- * The first byte of an expression that a program made of something that has no
- * such limits, as DynamoDB's parameters before expressions: only this one holds.
+ * What an expression begins with that was made of something that has no such
+ * limits, as DynamoDB's parameters before expressions: only this one holds.  It
+ * is another one in each session, so whoever writes expressions cannot know it.
  */
-#define KV_EXPRESSION_MADE			'\x01'
+extern const char *kv_expression_made_mark(void);
 #define KV_MAX_MADE_LENGTH			(256 * 1024)
 
 typedef enum KvExpressionKind

@@ -43,6 +43,9 @@ typedef struct Pin
 	KvCacheEntry *entry;
 } Pin;
 
+/* See kv_expression_made_mark; empty until it is asked for. */
+static char made_mark[18];
+
 static MemoryContext cache_context = NULL;
 static dlist_head cache_by_use;
 static dlist_head cache_bucket[CACHE_BUCKETS];
@@ -143,6 +146,37 @@ add_entry(KvTree *tree, uint32 hash, Size bytes)
 	return entry;
 }
 
+/* Returns what an expression begins with that was made. */
+const char *
+kv_expression_made_mark(void)
+{
+	uint64		number;
+
+	if (made_mark[0] == '\0')
+	{
+		if (!pg_strong_random(&number, sizeof(number)))
+			ereport(ERROR,
+					(errcode(ERRCODE_INTERNAL_ERROR),
+					 errmsg("could not generate a random number")));
+		snprintf(made_mark, sizeof(made_mark), "%016" INT64_MODIFIER "x ", number);
+	}
+	return made_mark;
+}
+
+/* Takes the mark off a text that was made. */
+static void
+read_mark(KvSource *source)
+{
+	int			length = sizeof(made_mark) - 1;
+
+	source->made = made_mark[0] != '\0' && source->length > length && memcmp(source->text, made_mark, length) == 0;
+	if (source->made)
+	{
+		source->text += length;
+		source->length -= length;
+	}
+}
+
 /* Refuses a text that is too long before anything reads it. */
 static void
 check_length(const KvSource *source)
@@ -168,12 +202,7 @@ kv_expression_tree(KvExpressionKind kind, text *expression)
 	source.kind = kind;
 	source.text = VARDATA_ANY(expression);
 	source.length = VARSIZE_ANY_EXHDR(expression);
-	source.made = source.length > 0 && source.text[0] == KV_EXPRESSION_MADE;
-	if (source.made)
-	{
-		source.text++;
-		source.length--;
-	}
+	read_mark(&source);
 	check_length(&source);
 
 	if (cache_context == NULL)
