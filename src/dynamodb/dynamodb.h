@@ -5,7 +5,8 @@
  * An operation takes the JSON body that an SDK sends and returns the body
  * that it expects.  The room only translates: names to relations, typed JSON
  * to items and back, legacy parameters to expressions, errors to exceptions.
- * Every rule is that of the functions of operation, table and index.
+ * Rules are those of the functions of operation, table and index, but for what
+ * only such requests have: their shape, Select, tags, legacy parameters.
  *
  * Source of the names: DynamoDB API reference, API version 2012-08-10.
  */
