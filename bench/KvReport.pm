@@ -14,12 +14,12 @@ use KvServer;
 my @columns = qw(area measure unit ours theirs ratio least most rounds goal met note);
 my $line = "%-70s %10s %10s  %8s %8s %8s  %-9s %s\n";
 
-# Makes a report that is written to a folder.
+# Makes a report that is written to a folder.  A part of the areas has a file of its own: it does not take the place of what is published.
 sub new
 {
-	my ($class, $server, $mode, $folder) = @_;
+	my ($class, $server, $mode, $folder, $part) = @_;
 	my $self = bless { mode => $mode, rows => [], area => '', machine => [ machine($server) ],
-		file => "$folder/" . ($mode->{name} eq 'full' ? 'results' : $mode->{name}) }, $class;
+		file => "$folder/" . ($part ? 'part' : $mode->{name} eq 'full' ? 'results' : $mode->{name}) }, $class;
 
 	print map { "$_->[0]: $_->[1]\n" } @{ $self->{machine} };
 	return $self;

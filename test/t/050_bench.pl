@@ -38,4 +38,19 @@ like($chart, qr{\A<svg [^>]*>\n<title>.*</svg>\n\z}s, 'there is a chart');
 my @bars = $chart =~ /<rect /g;
 my @charted = map { my $area = $_; grep { my (undef, undef, undef, undef, %more) = @$_; $more{chart} and !exists $area->{chart} } @{ $area->{rows} } } @areas;
 is(scalar @bars, scalar @charted, 'with a bar for each row that is to be there');
+
+# What a full run leaves is put into the README, once however often; part of the areas is not a full run.
+my $copy = PostgreSQL::Test::Utils::tempdir();
+system('cp', '-R', 'bench', $copy) == 0 or die 'cp';
+my $table = "- run: full\n\n| kv.get \\\\1 \$1 |\n";
+append_to_file("$copy/results.md", $table);
+system('cp', "$copy/results.md", "$copy/bench/results.md") == 0 or die 'cp';
+foreach my $time (1 .. 2)
+{
+	is(system($^X, "$copy/bench/run", '--publish'), 0, "publishing, time $time");
+	my ($between) = slurp_file("$copy/bench/README.md") =~ /<!-- results begin -->\n(.*)<!-- results end -->/s;
+	is($between, $table, 'the results stand between the marks');
+}
+run_command([ $^X, 'bench/run', '--smoke', '--only', 'memory', '--out', $copy ]);
+ok(-s "$copy/part.md" && !-e "$copy/smoke.md", 'part of the areas has files of its own');
 done_testing();
