@@ -19,7 +19,7 @@ int			kv_guc_index_write_timeout = 2000;
 int			kv_guc_workers = 4;
 int			kv_guc_naptime = 10000;
 int			kv_guc_worker_idle_timeout = 300000;
-int			kv_guc_apply_interval = 8;
+int			kv_guc_apply_interval = 5;
 char	   *kv_guc_dynamodb_schema = NULL;
 
 /* Drops cached plans: those made under the other value read everything, or were chosen where that was forbidden. */
@@ -72,9 +72,9 @@ define_worker_settings(void)
 
 	DefineCustomIntVariable("key_value.apply_interval",
 							"Sets the time between two rounds of a busy background worker.",
-							"A larger value saves work, the more so where the same items are written often; a smaller one keeps global indexes closer.",
+							"A larger value saves work where the same items are written often, a smaller one keeps global indexes closer.",
 							&kv_guc_apply_interval,
-							8, 0, 1000,
+							5, 0, 1000,
 							PGC_SIGHUP,
 							GUC_UNIT_MS,
 							NULL, NULL, NULL);
