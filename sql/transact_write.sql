@@ -241,6 +241,20 @@ RESET ROLE;
 SELECT sk, item FROM tw WHERE pk = 'z' ORDER BY sk;
 \t off
 
-DROP TABLE tw, tw_n;
-DROP FUNCTION tw_try, tw_all, tw_puts, tw_log, tw_meddle;
+-- An error that is the reason for another one has its callers in the context once.
+SELECT kv.create_table('tw_l', 'pk', 'sk');
+SELECT kv.create_local_index('tw_l', 'tw_by_time', 'at', 'N');
+CREATE FUNCTION tw_context() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	context text;
+BEGIN
+	PERFORM kv.transact_write_items('[{"Put": {"TableName": "tw_l", "Item": {"pk": "a", "sk": "b", "at": "noon"}}}]');
+EXCEPTION WHEN SQLSTATE 'KV002' THEN
+	GET STACKED DIAGNOSTICS context = PG_EXCEPTION_CONTEXT;
+	RETURN context;
+END $$;
+SELECT tw_context();
+
+DROP TABLE tw, tw_n, tw_l;
+DROP FUNCTION tw_context, tw_try, tw_all, tw_puts, tw_log, tw_meddle;
 DROP ROLE tw_ann;

@@ -31,8 +31,8 @@
  *
  * Locks: none held on return.  The choice is a hint that heap checks.
  *
- * By bench/placement.sh, PostgreSQL 15, 200,000 items of 240 bytes in 16
- * partitions (25 to a page): heap size over a plain heap's, and pages that the
+ * In PostgreSQL 15, 200,000 items of 240 bytes in 16 partitions (25 to a page),
+ * which the bench's rows of collections measure anew: heap size over a plain heap's, and pages that the
  * last 50 items of a collection touch over the fewest possible (in brackets a
  * plain heap's).
  *

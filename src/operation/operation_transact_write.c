@@ -239,20 +239,27 @@ make_reasons(const KvTransaction *transaction, int conflicting)
 	return kv_json_text(JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_ARRAY, NULL)));
 }
 
-/* Raises KV002; context is that of an error which is the reason, or NULL. */
-pg_noreturn static void
-cancel(const KvTransaction *transaction, const char *context)
+/* Returns the message of KV002: the codes of the reasons. */
+static char *
+cancellation(const KvTransaction *transaction)
 {
-	StringInfoData codes;
+	StringInfoData message;
 
-	initStringInfo(&codes);
+	initStringInfo(&message);
+	appendStringInfoString(&message, "transaction cancelled: ");
 	for (int i = 0; i < transaction->count; i++)
-		appendStringInfo(&codes, "%s%s", i > 0 ? ", " : "", reason_code(transaction, i, -1));
+		appendStringInfo(&message, "%s%s", i > 0 ? ", " : "", reason_code(transaction, i, -1));
+	return message.data;
+}
+
+/* Raises KV002. */
+pg_noreturn static void
+cancel(const KvTransaction *transaction)
+{
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_TRANSACTION_CANCELED),
-			 errmsg("transaction cancelled: %s", codes.data),
-			 errdetail_internal("%s", make_reasons(transaction, -1)),
-			 context ? errcontext("%s", context) : 0));
+			 errmsg_internal("%s", cancellation(transaction)),
+			 errdetail_internal("%s", make_reasons(transaction, -1))));
 }
 
 /* Judges all actions; any that failed cancels the transaction. */
@@ -276,7 +283,7 @@ judge_all(KvTransaction *transaction)
 	}
 	end_pass(&pass);
 	if (failed)
-		cancel(transaction, NULL);
+		cancel(transaction);
 	kv_transact_check_size(bytes);
 }
 
@@ -308,7 +315,7 @@ write_row(KvTransaction *transaction, KvAction *action, KvTarget *target)
 		{
 			judge(action, target);
 			if (has_failed(action))
-				cancel(transaction, NULL);
+				cancel(transaction);
 		}
 		if (change_row(action, target) != KV_WRITE_LOST)
 			break;
@@ -406,14 +413,16 @@ raise_conflict(const KvTransaction *transaction, MemoryContext caller)
 	MemoryContextSwitchTo(caller);
 	error = CopyErrorData();
 	FlushErrorState();
-	ereport(ERROR,
-			(errcode(stays ? code : ERRCODE_KV_TRANSACTION_CONFLICT),
-			 stays ? errmsg_internal("%s", error->message) :
-			 errmsg("transaction conflicts with another one: %s", error->message),
-			 errdetail_internal("%s", make_reasons(transaction, Max(transaction->current, 0))),
-			 error->detail ? errdetail_log("%s", error->detail_log ? error->detail_log : error->detail) : 0,
-			 stays ? (error->hint ? errhint("%s", error->hint) : 0) : errhint("Nothing was written; try again."),
-			 error->context ? errcontext("%s", error->context) : 0));
+	if (!stays)
+	{
+		error->sqlerrcode = ERRCODE_KV_TRANSACTION_CONFLICT;
+		error->message = psprintf("transaction conflicts with another one: %s", error->message);
+		error->hint = "Nothing was written; try again.";
+	}
+	if (error->detail && !error->detail_log)
+		error->detail_log = error->detail;
+	error->detail = make_reasons(transaction, Max(transaction->current, 0));
+	ReThrowError(error);		/* with the context that it has, once */
 }
 
 /*
@@ -433,7 +442,11 @@ raise_refusal(const KvTransaction *transaction, MemoryContext caller)
 	error = CopyErrorData();
 	FlushErrorState();
 	transaction->action[transaction->current].error = error->message;
-	cancel(transaction, error->context);
+	error->sqlerrcode = ERRCODE_KV_TRANSACTION_CANCELED;
+	error->message = cancellation(transaction);
+	error->detail = make_reasons(transaction, -1);
+	error->hint = NULL;
+	ReThrowError(error);
 }
 
 /* Writes the items, all or none. */

@@ -28,8 +28,8 @@
  * predicate locks are taken for, so a move can never be what has to be
  * rolled back.
  *
- * By bench/placement.sh (SHAPE:240:insert+compact), PostgreSQL 15, 100,000 items of
- * 240 bytes in 16 partitions: pages over the fewest possible, of the last 50 items
+ * In PostgreSQL 15, 100,000 items of 240 bytes in 16 partitions, which the bench's
+ * rows of collections measure anew: pages over the fewest possible, of the last 50 items
  * before and of whole collections after, and heap size over a plain heap's after.
  *
  *	 collections of		3				10				50				500
