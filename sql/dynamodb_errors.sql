@@ -261,10 +261,17 @@ SELECT more, pg_temp.create_refusal(more::jsonb) FROM unnest(ARRAY['{"TableName"
 	'{"GlobalSecondaryIndexes": [{"IndexName": "ind", "KeySchema": [{"AttributeName": "b", "KeyType": "HASH"}], "Projection": {"ProjectionType": "ALL"}}]}',
 	'{"GlobalSecondaryIndexes": [{"IndexName": "ind", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "Projection": {"ProjectionType": "ALL"}}, {"IndexName": "ind", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "Projection": {"ProjectionType": "ALL"}}]}',
 	'{"LocalSecondaryIndexes": [{"IndexName": "ind", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}, {"AttributeName": "a", "KeyType": "RANGE"}], "Projection": {"ProjectionType": "ALL"}}]}',
+	'{"AttributeDefinitions": [{"AttributeName": "a", "AttributeType": "S"}, {"AttributeName": "b", "AttributeType": "S"}], "LocalSecondaryIndexes": [{"IndexName": "ind", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}, {"AttributeName": "b", "KeyType": "RANGE"}], "Projection": {"ProjectionType": "ALL"}}]}',
 	'{"KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}, {"AttributeName": "b", "KeyType": "RANGE"}], "AttributeDefinitions": [{"AttributeName": "a", "AttributeType": "S"}, {"AttributeName": "b", "AttributeType": "S"}], "LocalSecondaryIndexes": [{"IndexName": "ind", "KeySchema": [{"AttributeName": "b", "KeyType": "HASH"}, {"AttributeName": "a", "KeyType": "RANGE"}], "Projection": {"ProjectionType": "ALL"}}]}',
 	'{"Tags": [{"Key": "a"}]}', '{"Tags": [1]}']) more;
 SELECT pg_temp.refusal('CreateTable', jsonb_build_object('TableName', 'new', 'KeySchema', '[{"AttributeName": "a", "KeyType": "HASH"}]'::jsonb, 'AttributeDefinitions', '[{"AttributeName": "a", "AttributeType": "S"}]'::jsonb,
 	'GlobalSecondaryIndexes', (SELECT jsonb_agg(jsonb_build_object('IndexName', 'ind' || i, 'KeySchema', '[{"AttributeName": "a", "KeyType": "HASH"}]'::jsonb, 'Projection', '{"ProjectionType": "ALL"}'::jsonb)) FROM generate_series(1, 21) i)));
+-- what can be said without the table comes before that it is there
+SELECT pg_temp.refusal('CreateTable', jsonb_build_object('TableName', 'errs', 'KeySchema', '[{"AttributeName": "a", "KeyType": "HASH"}]'::jsonb,
+	'AttributeDefinitions', '[{"AttributeName": "a", "AttributeType": "S"}]'::jsonb) || more)
+FROM unnest(ARRAY['{}', '{"KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}, {"AttributeName": "a", "KeyType": "RANGE"}]}',
+	'{"GlobalSecondaryIndexes": [{"IndexName": "ind", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "Projection": {"ProjectionType": "INCLUDE"}}]}',
+	'{"GlobalSecondaryIndexes": [{"IndexName": "ind", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "Projection": {"ProjectionType": "KEYS_ONLY", "NonKeyAttributes": ["x"]}}]}']::jsonb[]) more;
 SELECT pg_temp.refusal('UpdateTable', '{"TableName": "errs", "GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "none", "ProvisionedThroughput": {}}}]}');
 SELECT pg_temp.refusal('UpdateTable', '{"TableName": "errs", "GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "errs_ga"}, "Delete": {"IndexName": "errs_ga"}}]}');
 SELECT pg_temp.refusal('UpdateTable', '{"TableName": "errs", "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "none"}}]}');

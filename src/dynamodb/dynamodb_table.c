@@ -182,6 +182,7 @@ read_keys(Jsonb *schema, const char *path, Definitions *definitions, Keys *keys)
 	static const KvDynamoMember members[] = {
 		{"AttributeName", KV_DYNAMO_STRING, true}, {"KeyType", KV_DYNAMO_STRING, true, "HASH|RANGE"}
 	};
+	KvKeySchema key = {0};
 	int			count;
 	Jsonb	  **element = kv_dynamodb_objects(schema, "KeySchema", &count);
 
@@ -198,6 +199,9 @@ read_keys(Jsonb *schema, const char *path, Definitions *definitions, Keys *keys)
 				   "The second KeySchemaElement is not a RANGE key type");
 		keys->name[i] = member[0].string;
 		keys->type[i] = find_type(definitions, member[0].string);
+		/* names are checked before it is asked whether the table is there */
+		kv_table_add_key_attribute(&key, i == 0 ? "partition key" : "sort key", keys->name[i],
+								   kv_table_check_key_type("key_type", keys->type[i]));
 	}
 }
 
@@ -268,6 +272,7 @@ read_index(Jsonb *request, const char *path, Definitions *definitions, const Key
 	index->create.sort_key = keys.name[1];
 	index->create.sort_key_type = keys.type[1];
 	read_projection(member[INDEX_PROJECTION].json, psprintf("%s.projection", path), &index->create);
+	kv_index_check_projection(&index->create);
 }
 
 /* Reads an array of indexes. */

@@ -37,6 +37,9 @@ typedef struct KvCreateIndex
 	ArrayType  *include;		/* text[], or NULL */
 } KvCreateIndex;
 
+/* Raises KV007 or KV009 if the projection cannot be, whatever the table: for who has more to check before he looks at that. */
+extern void kv_index_check_projection(const KvCreateIndex *request);
+
 /* Creates an index for the current user, who must own the table; returns its OID. */
 extern Oid	kv_index_create_global(const KvCreateIndex *request);
 extern Oid	kv_index_create_local(const KvCreateIndex *request);

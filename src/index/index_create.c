@@ -112,31 +112,51 @@ add_include(KvNewIndex *new, const char *name)
 	new->include[new->include_count++] = pstrdup(name);
 }
 
+/* Reads projection and include, as far as keys do not matter; returns the projection. */
+static KvProjectionType
+check_projection(const KvCreateIndex *request, Datum **names, bool **nulls, int *count)
+{
+	KvProjectionType projection = read_projection(request->projection);
+
+	*count = 0;
+	if (request->include)
+		deconstruct_array(request->include, TEXTOID, -1, false, TYPALIGN_INT, names, nulls, count);
+	if (projection != KV_PROJECT_INCLUDE && *count > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("include is given without projection INCLUDE")));
+	if (projection == KV_PROJECT_INCLUDE && *count == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("projection INCLUDE needs the attributes to be included")));
+	if (*count > KV_MAX_INCLUDE)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_LIMIT_EXCEEDED),
+				 errmsg("include names %d attributes", *count),
+				 errdetail("An index includes at most %d.", KV_MAX_INCLUDE)));
+	return projection;
+}
+
+/* Raises an error if the projection of a request cannot be, whatever its table. */
+void
+kv_index_check_projection(const KvCreateIndex *request)
+{
+	Datum	   *names;
+	bool	   *nulls;
+	int			count;
+
+	(void) check_projection(request, &names, &nulls, &count);
+}
+
 /* Reads projection and include. */
 static void
 read_projected(KvNewIndex *new, const KvCreateIndex *request)
 {
 	Datum	   *names = NULL;
 	bool	   *nulls = NULL;
-	int			count = 0;
+	int			count;
 
-	new->projection = read_projection(request->projection);
-	if (request->include)
-		deconstruct_array(request->include, TEXTOID, -1, false, TYPALIGN_INT, &names, &nulls, &count);
-	if (new->projection != KV_PROJECT_INCLUDE && count > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("include is given without projection INCLUDE")));
-	if (new->projection == KV_PROJECT_INCLUDE && count == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("projection INCLUDE needs the attributes to be included")));
-	if (count > KV_MAX_INCLUDE)
-		ereport(ERROR,
-				(errcode(ERRCODE_KV_LIMIT_EXCEEDED),
-				 errmsg("include names %d attributes", count),
-				 errdetail("An index includes at most %d.", KV_MAX_INCLUDE)));
-
+	new->projection = check_projection(request, &names, &nulls, &count);
 	new->include = palloc(sizeof(char *) * Max(count, 1));
 	for (int i = 0; i < count; i++)
 	{
