@@ -32,9 +32,9 @@
  * Locks: none held on return.  The choice is a hint that heap checks.
  *
  * In PostgreSQL 15, 200,000 items of 240 bytes in 16 partitions (25 to a page),
- * which the bench's rows of collections measure anew: heap size over a plain heap's, and pages that the
- * last 50 items of a collection touch over the fewest possible (in brackets a
- * plain heap's).
+ * which the bench's rows of collections measure anew: heap size over a plain
+ * heap's, and pages that the last 50 items of a collection touch over the fewest
+ * possible (in brackets a plain heap's).
  *
  *	 collections of		1			3			10			50			500			5000
  *	 in turn			1.00  1.0	1.03  2.0	1.51  3.9	1.16  3.0	1.03  1.5	1.00  1.5

@@ -158,7 +158,7 @@ kv_expression_made_mark(void)
 			ereport(ERROR,
 					(errcode(ERRCODE_INTERNAL_ERROR),
 					 errmsg("could not generate a random number")));
-		snprintf(made_mark, sizeof(made_mark), "%016" INT64_MODIFIER "x ", number);
+		snprintf(made_mark, sizeof(made_mark), "%016llx ", (unsigned long long) number);
 	}
 	return made_mark;
 }
