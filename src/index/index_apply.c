@@ -408,7 +408,7 @@ apply_piece(KvProgress *progress, Snapshot snapshot, int limit, bool *ended)
 
 		while (next < count && records[next].base_relid == records[first].base_relid)
 			next++;
-		kv_retry_apply(records[first].base_relid, InvalidOid, &records[first], next - first);
+		kv_retry_apply(records[first].base_relid, &records[first], next - first);
 		first = next;
 	}
 	return count;

@@ -325,7 +325,7 @@ extern int	kv_apply_piece(int limit, bool *ended);
 /* --- index_retry.c: what could not be written --- */
 
 /* Calls kv_apply_records, and keeps the records if the table cannot be read or a worker cannot have a lock that it needs. */
-extern void kv_retry_apply(Oid base, Oid only, KvLogRecord *records, int count);
+extern void kv_retry_apply(Oid base, KvLogRecord *records, int count);
 
 /*
  * Writes to an index in a subtransaction.  False if that failed, or is not
@@ -349,8 +349,16 @@ extern int	kv_retry_limit(const KvStateRow *row, int limit);
 typedef void (*KvRetryVisitor) (List *argument, Oid base, Oid index, TimestampTz at);
 extern void kv_retry_each(KvRetryVisitor visit, List *argument);
 
-/* Tries again what is due, at most limit records; returns how many succeeded, 0 if any failed.  *failed: there is more to try soon. */
-extern int	kv_retry_due(int limit, bool *failed);
+/* What came of trying again. */
+typedef struct KvRetryResult
+{
+	uint64		from;			/* in and out: the index to begin with, 0 for all; behind one that failed */
+	int			count;			/* records that are done with */
+	bool		failed;			/* some are kept still, and to be tried soon */
+} KvRetryResult;
+
+/* Tries again at most limit records of the first index that is due; false if none is. */
+extern bool kv_retry_due(int limit, KvRetryResult *result);
 
 /* Set while kv.apply_changes() runs: errors are tried again whatever was noted, and told to the client. */
 extern bool kv_retry_by_hand;

@@ -305,16 +305,24 @@ keep_for_each(const Records *records)
 	}
 }
 
+/* Says that somebody has a base table locked, or a row about an index; for a while nothing is tried that needs it. */
+static void
+note_lock(Oid base, const char *message)
+{
+	ereport(kv_retry_by_hand ? WARNING : LOG,
+			(errmsg("could not apply changes of table \"%s\": %s", get_rel_name(base), message)));
+	bases_retry_at = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), MIN_PAUSE);
+}
+
 /*
- * Applies records of one base table, to one index if only is set.  What stands
- * in the way, as somebody who has the table or a row about an index locked for
- * longer than a worker waits, or a table that cannot be read, stops these
- * records and no others.
+ * Applies records of one base table.  What stands in the way, as somebody who
+ * has the table or a row about an index locked for longer than a worker waits,
+ * or a table that cannot be read, stops these records and no others.
  */
 void
-kv_retry_apply(Oid base, Oid only, KvLogRecord *records, int count)
+kv_retry_apply(Oid base, KvLogRecord *records, int count)
 {
-	Records		work = {base, only, records, count};
+	Records		work = {base, InvalidOid, records, count};
 	Patience	patience = {BASE_LOCK_TIMEOUT, 0};
 	bool		is_lock;
 	char	   *message = run_in_subtransaction(&patience, apply_records, &work, &is_lock);
@@ -327,11 +335,9 @@ kv_retry_apply(Oid base, Oid only, KvLogRecord *records, int count)
 		keep_for_each(&work);
 		return;
 	}
-	ereport(kv_retry_by_hand ? WARNING : LOG,
-			(errmsg("could not apply changes of table \"%s\": %s", get_rel_name(base), message)));
 	for (int i = 0; i < count; i++)
-		kv_retry_keep(only, &records[i]);
-	bases_retry_at = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), MIN_PAUSE);
+		kv_retry_keep(InvalidOid, &records[i]);
+	note_lock(base, message);
 }
 
 /* Runs a function about an index in a subtransaction; an error is noted. */
@@ -433,13 +439,13 @@ kv_retry_keep(Oid index, const KvLogRecord *record)
 	kept_records++;
 }
 
-/* Returns which index a record of the table is for. */
+/* Returns the index or the base table of a record of the table. */
 static Oid
-index_of_row(HeapTuple tuple, TupleDesc row_type)
+oid_of_row(HeapTuple tuple, int column, Relation table)
 {
 	bool		isnull;
 
-	return DatumGetObjectId(heap_getattr(tuple, RETRY_INDEX, row_type, &isnull));
+	return DatumGetObjectId(heap_getattr(tuple, column, RelationGetDescr(table), &isnull));
 }
 
 /* Copies a record of the table. */
@@ -471,59 +477,49 @@ begin_rows(Relation table, StrategyNumber strategy, Oid index)
 
 /* Finds the first index from the given one on, or base table for InvalidOid, that has records to be tried now; false if there is none. */
 static bool
-find_due(Relation table, Oid *index)
+find_due(Relation table, uint64 from, Oid *index, Oid *base)
 {
-	for (;;)
+	while (from <= OID_MAX)
 	{
-		SysScanDesc scan = begin_rows(table, BTGreaterEqualStrategyNumber, *index);
+		SysScanDesc scan = begin_rows(table, BTGreaterEqualStrategyNumber, (Oid) from);
 		HeapTuple	tuple = systable_getnext(scan);
 		bool		found = HeapTupleIsValid(tuple);
 
 		CHECK_FOR_INTERRUPTS();
 		if (found)
-			*index = index_of_row(tuple, RelationGetDescr(table));
+		{
+			*index = oid_of_row(tuple, RETRY_INDEX, table);
+			*base = oid_of_row(tuple, RETRY_BASE, table);
+		}
 		systable_endscan(scan);
 		if (!found || !is_paused(*index))
 			return found;
-		if (++*index == InvalidOid)
-			return false;
+		from = (uint64) *index + 1;
 	}
+	return false;
 }
 
-/*
- * Takes at most limit records of the first index that is due out of the
- * table; returns their number.  What fails again is kept anew.
- */
-static int
-take_due(int limit, Oid *index, KvLogRecord *records)
+/* Takes records of an index, or of any for InvalidOid, out of the table: at most count, all of one base table. */
+static void
+take_records(Relation table, Records *records, int count)
 {
-	Relation	table = open_retry(RowExclusiveLock);
-	SysScanDesc scan;
+	SysScanDesc scan = begin_rows(table, BTEqualStrategyNumber, records->only);
 	HeapTuple	tuple;
-	KvStateRow	row;
-	int			count = 0;
 
-	*index = InvalidOid;
-	if (!find_due(table, index))
+	records->count = 0;
+	while (records->count < count && HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
-		table_close(table, NoLock);
-		return 0;
-	}
-	if (OidIsValid(*index) && kv_state_read(*index, &row))
-		limit = kv_retry_limit(&row, limit);
-	scan = begin_rows(table, BTEqualStrategyNumber, *index);
-	while (count < limit && HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
+		KvLogRecord *record = &records->records[records->count];
+
 		CHECK_FOR_INTERRUPTS();
-		read_row(tuple, RelationGetDescr(table), &records[count]);
-		if (count > 0 && records[count].base_relid != records[0].base_relid)
+		read_row(tuple, RelationGetDescr(table), record);
+		if (record->base_relid != records->base)
 			break;
 		simple_heap_delete(table, &tuple->t_self);
-		count++;
+		records->count++;
 	}
 	systable_endscan(scan);
-	table_close(table, NoLock);
-	return count;
+	CommandCounterIncrement();
 }
 
 /* Tells whether records are kept for an index. */
@@ -551,10 +547,9 @@ kv_retry_has_kept(Oid base, Oid index)
 	{
 		SysScanDesc scan = begin_rows(table, BTEqualStrategyNumber, kept_for[i]);
 		HeapTuple	tuple;
-		bool		isnull;
 
 		while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
-			found = DatumGetObjectId(heap_getattr(tuple, RETRY_BASE, RelationGetDescr(table), &isnull)) == base;
+			found = oid_of_row(tuple, RETRY_BASE, table) == base;
 		systable_endscan(scan);
 	}
 	table_close(table, AccessShareLock);
@@ -576,10 +571,9 @@ kv_retry_exceeds(Oid base, uint64 pages)
 		{
 			SysScanDesc scan = begin_rows(table, BTEqualStrategyNumber, i < 0 ? InvalidOid : base_table->global_relid[i]);
 			HeapTuple	tuple;
-			bool		isnull;
 
 			while (kept < MANY_KEPT && HeapTupleIsValid(tuple = systable_getnext(scan)))
-				kept += DatumGetObjectId(heap_getattr(tuple, RETRY_BASE, RelationGetDescr(table), &isnull)) == base;
+				kept += oid_of_row(tuple, RETRY_BASE, table) == base;
 			systable_endscan(scan);
 		}
 	}
@@ -601,7 +595,7 @@ kv_retry_each(KvRetryVisitor visit, List *argument)
 
 		CHECK_FOR_INTERRUPTS();
 		read_row(tuple, RelationGetDescr(table), &record);
-		visit(argument, record.base_relid, index_of_row(tuple, RelationGetDescr(table)), record.at);
+		visit(argument, record.base_relid, oid_of_row(tuple, RETRY_INDEX, table), record.at);
 		pfree(record.record - VARHDRSZ);
 	}
 	systable_endscan(scan);
@@ -634,29 +628,80 @@ ease_error(Oid index)
 	(void) kv_state_write_quietly(&row, false);
 }
 
+/* What is tried again in one step. */
+typedef struct RetryStep
+{
+	Relation	table;
+	int			limit;
+	Records		records;
+} RetryStep;
+
+/* Takes records out of the table and applies them; what fails for one index is kept anew. */
+static void
+take_and_apply(void *argument)
+{
+	RetryStep  *step = argument;
+
+	take_records(step->table, &step->records, step->limit);
+	apply_records(&step->records);
+}
+
+/* Tries records of an index, or of a base table for InvalidOid, again; false if some are kept still. */
+static bool
+try_again(RetryStep *step)
+{
+	Patience	patience = {BASE_LOCK_TIMEOUT, 0};
+	Records    *records = &step->records;
+	uint64		kept_before = kept_records;
+	bool		is_lock;
+	char	   *message = run_in_subtransaction(&patience, take_and_apply, step, &is_lock);
+
+	CommandCounterIncrement();
+	if (message == NULL)
+		return kept_records == kept_before;
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(records->base)))
+		return false;			/* dropped just now: the next time they go */
+	if (is_lock)
+		/* they are where they were: that a table is locked for long costs nothing in kv.change_retry */
+		note_lock(records->base, message);
+	else
+	{
+		note_error_of_relation(records->base, message);
+		take_records(step->table, records, records->count);
+		keep_for_each(records);
+	}
+	return false;
+}
+
 /* Tries again what is due. */
-int
-kv_retry_due(int limit, bool *failed)
+bool
+kv_retry_due(int limit, KvRetryResult *result)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "key_value retry", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
-	KvLogRecord *records = palloc(sizeof(KvLogRecord) * limit);
-	Oid			index;
-	uint64		kept_before = kept_records;
-	int			count = take_due(limit, &index, records);
+	RetryStep	step = {.table = open_retry(RowExclusiveLock),.limit = limit};
+	Records    *records = &step.records;
+	KvStateRow	row;
+	bool		done = true;
+	bool		found = find_due(step.table, result->from, &records->only, &records->base);
 
-	if (count > 0)
+	result->count = 0;
+	if (found)
 	{
-		CommandCounterIncrement();
-		kv_retry_apply(records[0].base_relid, index, records, count);
-		CommandCounterIncrement();
-		if (kept_records == kept_before)
-			ease_error(index);
+		if (OidIsValid(records->only) && kv_state_read(records->only, &row))
+			step.limit = kv_retry_limit(&row, limit);
+		records->records = palloc(sizeof(KvLogRecord) * step.limit);
+		done = try_again(&step);
+		if (done)
+		{
+			ease_error(records->only);
+			result->count = records->count;
+		}
+		result->from = (uint64) records->only + !done;
 	}
+	table_close(step.table, NoLock);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
-	if (kept_records != kept_before)
-		count = 0;
-	*failed |= kept_records != kept_before || is_paused(InvalidOid);
-	return count;
+	result->failed = !done || is_paused(InvalidOid);
+	return found;
 }

@@ -18,7 +18,7 @@
 /* How often a worker looks for indexes that it does not know, in ms. */
 #define ADOPTION_INTERVAL 5000
 
-/* After a retry that took longer than so many ms, so many times as long passes before the next one. */
+/* Beside changes that come in, or when it fails: after a retry that took longer than so many ms, so many times as long passes before the next one. */
 #define SLOW_RETRY 100
 #define SLOW_RETRY_REST 4
 
@@ -95,14 +95,31 @@ adopt_step(void)
 	return true;
 }
 
-/* Tries what failed before; that may be slow, so it gets a small part of the time. */
+/* Tries what failed before of the next index in turn, or of the first. */
+static KvRetryResult
+retry_next(void)
+{
+	static uint64 from = 0;
+	KvRetryResult result = {.from = from};
+
+	if (!kv_retry_due(kv_guc_index_batch_size, &result))
+	{
+		result.from = 0;
+		if (from > 0 && !kv_retry_due(kv_guc_index_batch_size, &result))
+			result.from = 0;
+	}
+	from = result.from;
+	return result;
+}
+
+/* Tries what failed before; that may be slow, so beside changes it gets a small part of the time. */
 static bool
 retry_step(KvIndexRound *round)
 {
 	static TimestampTz next_retry = 0;
 	TimestampTz start = GetCurrentTimestamp();
 	TimestampTz end;
-	int			count;
+	KvRetryResult result;
 
 	if (start < next_retry)
 	{
@@ -111,13 +128,14 @@ retry_step(KvIndexRound *round)
 	}
 	if (!begin_step())
 		return false;
-	count = kv_retry_due(kv_guc_index_batch_size, &round->failed);
+	result = retry_next();
 	end_step();
 	end = GetCurrentTimestamp();
-	if (TimestampDifferenceExceeds(start, end, SLOW_RETRY))
+	if ((round->changes > 0 || result.failed) && TimestampDifferenceExceeds(start, end, SLOW_RETRY))
 		next_retry = end + (end - start) * SLOW_RETRY_REST;
-	round->changes += count;
-	round->more |= count > 0;
+	round->changes += result.count;
+	round->more |= result.count > 0;
+	round->failed |= result.failed;
 	return true;
 }
 
@@ -214,7 +232,7 @@ kv_index_apply_all(void)
 	bool		ended;
 	bool		failed;
 	ListCell   *cell;
-	int			count;
+	KvRetryResult retried = {0};
 
 	if (IsolationUsesXactSnapshot())
 		ereport(ERROR,
@@ -228,8 +246,8 @@ kv_index_apply_all(void)
 	kv_retry_by_hand = true;
 	foreach(cell, kv_backfill_find_doubtful(true))
 		kv_backfill_adopt(lfirst_oid(cell), true);
-	while ((count = kv_retry_due(kv_guc_index_batch_size, &failed)) > 0)
-		changes += count;
+	while (kv_retry_due(kv_guc_index_batch_size, &retried))
+		changes += retried.count;
 	do
 	{
 		CHECK_FOR_INTERRUPTS();

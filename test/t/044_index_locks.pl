@@ -56,6 +56,38 @@ $node->safe_psql('postgres', put('free'));
 is($node->safe_psql('postgres', q(SELECT kv.wait_for_index('free', 'free_a', '30 s'))), 't', 'a prepared transaction stops no index of another table');
 $node->safe_psql('postgres', q(COMMIT PREPARED 'truncation'));
 right('a prepared transaction');
+
+# what is put aside for a table that is locked for long is not written again with each try
+my $apply = session(q(BEGIN; SELECT kv.apply_changes() IS NULL));
+$node->safe_psql('postgres', put('held', 4000));
+my $open = session('BEGIN; LOCK TABLE held IN ACCESS EXCLUSIVE MODE');
+finish_session($apply, 'COMMIT');
+my $inserted = q(SELECT n_tup_ins FROM pg_stat_user_tables WHERE relid = 'kv.change_retry'::regclass);
+my $before = $node->safe_psql('postgres', $inserted);
+ok($node->poll_query_until('postgres', q(SELECT count(*) = 4000 FROM kv.change_retry)), 'what is behind a lock is put aside');
+sleep 5;
+cmp_ok($node->safe_psql('postgres', $inserted) - $before, '<=', 4000, 'and that once');
+finish_session($open, 'COMMIT');
+right('a table that was locked for long');
+
+# by hand, an index that cannot be written to keeps none of the others waiting, nor from what was put aside for them
+$node->append_conf('postgresql.conf', 'key_value.workers = 0');
+$node->restart;
+$node->safe_psql('postgres', <<'END');
+CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no more'; END $$;
+CREATE TRIGGER fail BEFORE INSERT ON held_a FOR EACH ROW EXECUTE FUNCTION fail();
+CREATE TRIGGER fail BEFORE INSERT ON held_b FOR EACH ROW EXECUTE FUNCTION fail();
+END
+$node->safe_psql('postgres', put('held'));
+$node->safe_psql('postgres', 'SELECT kv.apply_changes()');
+is($node->safe_psql('postgres', q(SELECT count(*) FROM kv.change_retry)), '16', 'what two indexes do not take is put aside');
+$node->safe_psql('postgres', 'DROP TRIGGER fail ON held_b');
+$node->safe_psql('postgres', 'SELECT kv.apply_changes()');
+is($node->safe_psql('postgres', q(SELECT * FROM kv_test.check_index('held', 'held_b') LIMIT 3)), '', 'the second index has it when it can be written to');
+is($node->safe_psql('postgres', q(SELECT count(*) FROM kv.change_retry)), '8', 'the first has it put aside still');
+$node->safe_psql('postgres', 'DROP TRIGGER fail ON held_a');
+$node->safe_psql('postgres', 'SELECT kv.apply_changes()');
+is($node->safe_psql('postgres', q(SELECT * FROM kv_test.check_index('held', 'held_a') LIMIT 3)), '', 'until it can be written to');
 $node->stop;
 done_testing();
 
@@ -83,10 +115,11 @@ sub finish_session
 # Returns SQL that changes items in all partitions of a table.
 sub put
 {
-	my ($table) = @_;
+	my ($table, $count) = @_;
 
+	$count //= 8;
 	$number++;
-	return "SELECT count(kv.put_item('$table', jsonb_build_object('pk', 'P' || n, 'sk', 's', 'a', 'a$number', 'b', 'b$number'))) FROM generate_series(1, 8) n";
+	return "SELECT count(kv.put_item('$table', jsonb_build_object('pk', 'P' || n, 'sk', 's', 'a', 'a$number', 'b', 'b$number'))) FROM generate_series(1, $count) n";
 }
 
 # Checks that the indexes of the table are right.
