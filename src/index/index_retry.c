@@ -6,7 +6,8 @@
  * holds it locked, its disk is full) must not stop the others, nor keep the
  * change log from being truncated.  The records are moved to kv.change_retry,
  * one for each index, and the error is noted in kv.index_state.  They are
- * tried again after a while that doubles with each failure, up to a minute.
+ * tried again after a while that doubles with each failure, up to a minute, or
+ * to a few seconds where it is only locked, which is soon seen.
  * Records that come for the index meanwhile go there at once; order does not
  * matter (index_apply.c).
  */
@@ -46,6 +47,7 @@
 
 #define MIN_PAUSE	1000		/* ms */
 #define MAX_PAUSE	60000
+#define MAX_LOCK_PAUSE	4000
 
 /* With so many records kept, the indexes of a table are behind for good. */
 #define MANY_KEPT	1000
@@ -70,18 +72,27 @@ typedef struct WriteStep
 	int			count;
 } WriteStep;
 
+/* Tells whether an error only says that somebody has a lock. */
+static bool
+is_lock_error(int code)
+{
+	return code == ERRCODE_LOCK_NOT_AVAILABLE || code == ERRCODE_T_R_DEADLOCK_DETECTED;
+}
+
 /* Notes an error of an index and when to try again. */
 static void
-note_error(Oid index, Oid base, const char *message)
+note_error(Oid index, Oid base, const char *message, int code)
 {
 	KvStateRow	row;
 	int64		pause = MIN_PAUSE;
+	/* these two are raised before anything is written */
+	int64		longest = is_lock_error(code) || code == ERRCODE_KV_INDEX_NOT_READY ? MAX_LOCK_PAUSE : MAX_PAUSE;
 	TimestampTz now = GetCurrentTimestamp();
 
 	if (!kv_state_read(index, &row))
 		return;
 	if (row.error != NULL && row.retry_at > row.error_at)
-		pause = Min(Max((row.retry_at - row.error_at) / 1000 * 2, MIN_PAUSE), MAX_PAUSE);
+		pause = Min(Max((row.retry_at - row.error_at) / 1000 * 2, MIN_PAUSE), longest);
 	row.error = pstrdup(message);
 	row.error_at = now;
 	row.retry_at = TimestampTzPlusMilliseconds(now, pause);
@@ -160,9 +171,9 @@ describe_error(const ErrorData *error, const Patience *patience, bool timed_out)
 	return error->detail ? psprintf("%s (%s)", error->message, error->detail) : pstrdup(error->message);
 }
 
-/* Runs something in a subtransaction, in which a worker is patient so far; returns what the error said, and whether it is about a lock, or NULL. */
+/* Runs something in a subtransaction, in which a worker is patient so far; returns what the error said, and its code, or NULL. */
 static char *
-run_in_subtransaction(const Patience *patience, Work work, void *argument, bool *is_lock)
+run_in_subtransaction(const Patience *patience, Work work, void *argument, int *code)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -205,7 +216,7 @@ run_in_subtransaction(const Patience *patience, Work work, void *argument, bool 
 		if (is_session_error(error) && !timed_out)
 			ReThrowError(error);
 		message = describe_error(error, patience, timed_out);
-		*is_lock = error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE || error->sqlerrcode == ERRCODE_T_R_DEADLOCK_DETECTED;
+		*code = error->sqlerrcode;
 		FreeErrorData(error);
 	}
 	PG_END_TRY();
@@ -237,8 +248,8 @@ kv_retry_guarded(Oid index, Oid base, KvIndexStep step, void *argument)
 {
 	IndexStep	index_step = {index, step, argument};
 	Patience	patience = {STEP_LOCK_TIMEOUT, kv_guc_index_write_timeout};
-	bool		is_lock;
-	char	   *message = run_in_subtransaction(&patience, run_index_step, &index_step, &is_lock);
+	int			code;
+	char	   *message = run_in_subtransaction(&patience, run_index_step, &index_step, &code);
 
 	if (message == NULL)
 		return true;
@@ -247,7 +258,7 @@ kv_retry_guarded(Oid index, Oid base, KvIndexStep step, void *argument)
 		return false;
 	ereport(kv_retry_by_hand ? WARNING : LOG,
 			(errmsg("could not write to index \"%s\": %s", get_rel_name(index), message)));
-	note_error(index, base, message);
+	note_error(index, base, message, code);
 	return false;
 }
 
@@ -273,7 +284,7 @@ apply_records(void *argument)
 
 /* Notes an error with an index, or with all indexes of a base table, and tells of it. */
 static void
-note_error_of_relation(Oid relid, const char *message)
+note_error_of_relation(Oid relid, const char *message, int code)
 {
 	ListCell   *cell;
 
@@ -284,7 +295,7 @@ note_error_of_relation(Oid relid, const char *message)
 		KvStateRow *row = lfirst(cell);
 
 		if (row->base == relid || row->index == relid)
-			note_error(row->index, row->base, message);
+			note_error(row->index, row->base, message, code);
 	}
 }
 
@@ -324,14 +335,14 @@ kv_retry_apply(Oid base, KvLogRecord *records, int count)
 {
 	Records		work = {base, InvalidOid, records, count};
 	Patience	patience = {BASE_LOCK_TIMEOUT, 0};
-	bool		is_lock;
-	char	   *message = run_in_subtransaction(&patience, apply_records, &work, &is_lock);
+	int			code;
+	char	   *message = run_in_subtransaction(&patience, apply_records, &work, &code);
 
 	if (message == NULL || !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(base)))
 		return;
-	if (!is_lock)
+	if (!is_lock_error(code))
 	{
-		note_error_of_relation(base, message);
+		note_error_of_relation(base, message, code);
 		keep_for_each(&work);
 		return;
 	}
@@ -345,11 +356,11 @@ void
 kv_retry_look(Oid index, KvLook look, void *argument)
 {
 	Patience	patience = {STEP_LOCK_TIMEOUT, kv_guc_index_write_timeout};
-	bool		is_lock;
-	char	   *message = run_in_subtransaction(&patience, look, argument, &is_lock);
+	int			code;
+	char	   *message = run_in_subtransaction(&patience, look, argument, &code);
 
 	if (message != NULL && SearchSysCacheExists1(RELOID, ObjectIdGetDatum(index)))
-		note_error_of_relation(index, message);
+		note_error_of_relation(index, message, code);
 }
 
 /* Writes to the index, as a step. */
@@ -653,20 +664,20 @@ try_again(RetryStep *step)
 	Patience	patience = {BASE_LOCK_TIMEOUT, 0};
 	Records    *records = &step->records;
 	uint64		kept_before = kept_records;
-	bool		is_lock;
-	char	   *message = run_in_subtransaction(&patience, take_and_apply, step, &is_lock);
+	int			code;
+	char	   *message = run_in_subtransaction(&patience, take_and_apply, step, &code);
 
 	CommandCounterIncrement();
 	if (message == NULL)
 		return kept_records == kept_before;
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(records->base)))
 		return false;			/* dropped just now: the next time they go */
-	if (is_lock)
+	if (is_lock_error(code))
 		/* they are where they were: that a table is locked for long costs nothing in kv.change_retry */
 		note_lock(records->base, message);
 	else
 	{
-		note_error_of_relation(records->base, message);
+		note_error_of_relation(records->base, message, code);
 		take_records(step->table, records, records->count);
 		keep_for_each(records);
 	}
