@@ -28,6 +28,25 @@ SELECT pg_temp.refusal('BatchGetItem', jsonb_build_object('RequestItems', (SELEC
 SELECT pg_temp.refusal('BatchWriteItem', jsonb_build_object('RequestItems', (SELECT jsonb_object_agg('bounds' || i, '[]'::jsonb) FROM generate_series(1, 25) i)
 	|| '{"bounds": [{"DeleteRequest": {"Key": {"pk": {"S": "x"}}}}]}'));
 
+-- .. and these, which are right: names of legacy parameters and their placeholders are found among many. Ten lists as long as they may be took seven seconds.
+SELECT count(kv.put_item('bounds', '{"pk": "x", "a10001": 1, "a27000": 2, "a5": 3}'));
+SET statement_timeout = '5s';
+SELECT kv.dynamodb('BatchGetItem', jsonb_build_object('RequestItems', (SELECT jsonb_object_agg('arn:aws:dynamodb:local:' || t || ':table/bounds',
+	jsonb_build_object('Keys', jsonb_build_array(jsonb_build_object('pk', jsonb_build_object('S', CASE t WHEN 7 THEN 'x' ELSE t::text END))),
+	'AttributesToGet', (SELECT jsonb_agg('a' || i) FROM generate_series(4000 + t, 27000) i))) FROM generate_series(0, 9) t)))
+	#> '{Responses,arn:aws:dynamodb:local:7:table/bounds}';
+SELECT kv.dynamodb('BatchGetItem', jsonb_build_object('RequestItems', (SELECT jsonb_object_agg('arn:aws:dynamodb:local:' || t || ':table/bounds',
+	jsonb_build_object('Keys', jsonb_build_array(jsonb_build_object('pk', jsonb_build_object('S', CASE t WHEN 7 THEN 'x' ELSE t::text END))),
+	'AttributesToGet', (SELECT jsonb_agg('a' || i ORDER BY hashint4(i)) FROM generate_series(4000 + t, 27000) i))) FROM generate_series(0, 9) t)))
+	#> '{Responses,arn:aws:dynamodb:local:7:table/bounds}';
+RESET statement_timeout;
+-- The first name that is there twice is the one that is refused, in whatever order they come.
+SELECT pg_temp.refusal('GetItem', jsonb_build_object('TableName', 'bounds', 'Key', '{"pk": {"S": "x"}}'::jsonb, 'AttributesToGet',
+	(SELECT jsonb_agg('a' || i ORDER BY hashint4(i)) || '["a17", "a3"]'::jsonb FROM generate_series(0, 19999) i)));
+SELECT kv.dynamodb('UpdateItem', jsonb_build_object('TableName', 'bounds', 'Key', '{"pk": {"S": "x"}}'::jsonb, 'ReturnValues', 'UPDATED_NEW', 'AttributeUpdates',
+	(SELECT jsonb_object_agg('a' || i, CASE WHEN i % 2000 = 1 THEN '{"Action": "ADD", "Value": {"N": "1"}}' ELSE '{"Action": "DELETE"}' END::jsonb) FROM generate_series(1, 20000) i)));
+SELECT count(kv.delete_item('bounds', '{"pk": "x"}'));
+
 -- Long names and values come shortened.
 SELECT pg_temp.refusal(repeat('é', 1000000), '{}');
 SELECT pg_temp.refusal('GetItem', jsonb_build_object(repeat('é', 1000000), 1));

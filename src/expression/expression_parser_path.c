@@ -7,31 +7,69 @@
  */
 #include "postgres.h"
 
+#include "common/hashfn.h"
+
 #include "base/errors.h"
 #include "expression/expression_tree.h"
 
+/* Returns the bucket that a placeholder belongs to. */
+static int *
+bucket_of(const KvParser *parser, const KvReferenceSpace *space, KvSpan span)
+{
+	uint32		hash = hash_bytes((const unsigned char *) parser->lexer.source->text + span.start, span.length);
+
+	return &space->bucket[hash & (space->space - 1)];
+}
+
+/* Puts a placeholder into its bucket. */
+static void
+add_to_bucket(const KvParser *parser, const KvReferenceSpace *space, KvReference *list, int number)
+{
+	int		   *bucket = bucket_of(parser, space, list[number].span);
+
+	list[number].next = *bucket;
+	*bucket = number;
+}
+
+/* Makes room for twice as many placeholders. */
+static void
+enlarge_space(const KvParser *parser, KvReferenceSpace *space, KvReference **list)
+{
+	int			count = space->space;
+
+	space->space = Max(4, 2 * count);
+	if (count > 0)
+	{
+		*list = repalloc(*list, space->space * sizeof(KvReference));
+		pfree(space->bucket);
+	}
+	else
+		*list = palloc(space->space * sizeof(KvReference));
+	space->bucket = palloc(space->space * sizeof(int));
+	memset(space->bucket, -1, space->space * sizeof(int));
+	for (int i = 0; i < count; i++)
+		add_to_bucket(parser, space, *list, i);
+}
+
 /* Returns the number of a placeholder, a new one if the text has not used it yet. */
 static int
-number_reference(const KvParser *parser, KvReference **list, int *count, int *space)
+number_reference(const KvParser *parser, KvReference **list, int *count, KvReferenceSpace *space)
 {
 	KvSpan		span = parser->lexer.span;
 	const char *text = parser->lexer.source->text;
+	int			known = *count > 0 ? *bucket_of(parser, space, span) : -1;
 
-	for (int i = 0; i < *count; i++)
+	for (; known >= 0; known = (*list)[known].next)
 	{
-		KvSpan		known = (*list)[i].span;
+		KvSpan		other = (*list)[known].span;
 
-		if (known.length == span.length &&
-			memcmp(text + known.start, text + span.start, span.length) == 0)
-			return i;
+		if (other.length == span.length && memcmp(text + other.start, text + span.start, span.length) == 0)
+			return known;
 	}
-	if (*count == *space)
-	{
-		*space = Max(4, 2 * *space);
-		*list = *list ? repalloc(*list, *space * sizeof(KvReference)) :
-			palloc(*space * sizeof(KvReference));
-	}
+	if (*count == space->space)
+		enlarge_space(parser, space, list);
 	(*list)[*count].span = span;
+	add_to_bucket(parser, space, *list, *count);
 	return (*count)++;
 }
 

@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "common/pg_prng.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 
@@ -229,6 +230,10 @@ make_path_node(KvName name, int32 index)
 	node->key = -1;
 	node->child = NULL;
 	node->next = NULL;
+	node->top = NULL;
+	node->left = NULL;
+	node->right = NULL;
+	node->priority = pg_prng_uint32(&pg_global_prng_state);
 	return node;
 }
 
@@ -310,29 +315,70 @@ path_collision(const KvBinding *binding, int path, int shared, const KvPathNode 
 			 errhint("Remove or rewrite one of these paths.")));
 }
 
-/* Finds the child for a step, a new one in its sorted place if there is none. */
+/* Puts a step that is new at its place into the treap, and below it what had a lower priority there. */
+static void
+add_to_treap(KvPathNode **place, KvPathNode *node)
+{
+	KvPathNode **left = &node->left;
+	KvPathNode **right = &node->right;
+	KvPathNode *rest;
+
+	while (*place != NULL && (*place)->priority >= node->priority)
+		place = compare_step(node->name, node->index, *place) < 0 ? &(*place)->left : &(*place)->right;
+	rest = *place;
+	*place = node;
+	while (rest != NULL)
+		if (compare_step(node->name, node->index, rest) < 0)
+		{
+			*right = rest;
+			right = &rest->left;
+			rest = rest->left;
+		}
+		else
+		{
+			*left = rest;
+			left = &rest->right;
+			rest = rest->right;
+		}
+	*left = NULL;
+	*right = NULL;
+}
+
+/* Returns the node of a step below a node, a new one in its sorted place if there is none. */
+KvPathNode *
+kv_path_node_child(KvPathNode *node, KvName name, int32 index)
+{
+	KvPathNode *before = NULL;
+	KvPathNode *child = node->top;
+	KvPathNode **link;
+
+	while (child != NULL)
+	{
+		int			order = compare_step(name, index, child);
+
+		if (order == 0)
+			return child;
+		if (order > 0)
+			before = child;
+		child = order < 0 ? child->left : child->right;
+	}
+	link = before ? &before->next : &node->child;
+	child = make_path_node(name, index);
+	child->next = *link;
+	*link = child;
+	add_to_treap(&node->top, child);
+	return child;
+}
+
+/* The same for a step of a path. */
 static KvPathNode *
 child_for_step(KvPathNode *node, const KvBinding *binding, const KvPathStep *step)
 {
 	KvName		name = {NULL, 0};
-	KvPathNode **link = &node->child;
-	KvPathNode *child;
 
 	if (step->index < 0)
 		name = kv_path_step_name(binding, step);
-	for (; *link != NULL; link = &(*link)->next)
-	{
-		int			order = compare_step(name, step->index, *link);
-
-		if (order == 0)
-			return *link;
-		if (order < 0)
-			break;
-	}
-	child = make_path_node(name, step->index);
-	child->next = *link;
-	*link = child;
-	return child;
+	return kv_path_node_child(node, name, step->index);
 }
 
 /* Adds a path; an error if it overlaps or conflicts with one that is there. */

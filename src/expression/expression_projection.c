@@ -33,29 +33,17 @@ kv_projection_bind(text *expression, KvPlaceholders *placeholders, const KvKeySc
 	return projection;
 }
 
-/* Adds a whole attribute to the paths, in jsonb's order of names; once is enough. */
+/* Adds a whole attribute to the paths; the first time counts. */
 static void
 add_attribute(KvPathNode *root, const char *data, int length, int key)
 {
-	KvPathNode **place = &root->child;
-	KvPathNode *node;
+	KvName		name = {data, length};
+	KvPathNode *node = kv_path_node_child(root, name, -1);
 
-	for (; *place != NULL; place = &(*place)->next)
-	{
-		int			order = kv_name_compare((*place)->name.data, (*place)->name.length, data, length);
-
-		if (order == 0)
-			return;
-		if (order > 0)
-			break;
-	}
-	node = kv_path_node_create();
-	node->name.data = data;
-	node->name.length = length;
+	if (node->leaf >= 0)
+		return;
 	node->leaf = 0;
 	node->key = key;
-	node->next = *place;
-	*place = node;
 }
 
 /* Makes a projection of whole attributes. */

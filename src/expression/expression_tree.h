@@ -168,6 +168,7 @@ typedef struct KvAction
 typedef struct KvReference
 {
 	KvSpan		span;			/* of its first use, with the # or : */
+	int			next;			/* while parsing: number of another one in the same bucket; -1: none */
 } KvReference;
 
 typedef struct KvTree
@@ -185,14 +186,21 @@ typedef struct KvTree
 	MemoryContext context;		/* holds the tree and nothing else */
 } KvTree;
 
+/* Placeholders of one sign that have been numbered, found by their hash. */
+typedef struct KvReferenceSpace
+{
+	int			space;			/* of the tree's array; a power of 2, and the number of buckets */
+	int		   *bucket;			/* number of the first one in each; -1: none */
+} KvReferenceSpace;
+
 /* What the parser works with. */
 typedef struct KvParser
 {
 	KvLexer		lexer;
 	KvTree	   *tree;
 	int			path_space;
-	int			name_space;
-	int			value_space;
+	KvReferenceSpace name_space;
+	KvReferenceSpace value_space;
 	int			operator_count;
 	int			depth;
 } KvParser;
@@ -305,12 +313,21 @@ typedef struct KvPathNode
 	int			key;			/* top level: which key attribute this is, or -1 */
 	struct KvPathNode *child;	/* first of the steps below */
 	struct KvPathNode *next;	/* next step at the same place */
+
+	/* the steps at one place as a treap, which finds one among many; for kv_path_node_child alone */
+	struct KvPathNode *top;		/* of the steps below */
+	struct KvPathNode *left;
+	struct KvPathNode *right;
+	uint32		priority;		/* random, no lower than below */
 } KvPathNode;
 
 extern KvPathNode *kv_path_node_create(void);
 
 /* Returns how many steps lie directly below a node. */
 extern int	kv_path_node_child_count(const KvPathNode *node);
+
+/* Returns the node of a step below a node, a new one if there is none; index is -1 for a name. */
+extern KvPathNode *kv_path_node_child(KvPathNode *node, KvName name, int32 index);
 
 /* Adds a path; an error if it overlaps or conflicts with one that is there. */
 extern void kv_path_node_add(KvPathNode *root, const KvBinding *binding, int path, int leaf);
