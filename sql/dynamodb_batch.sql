@@ -47,6 +47,12 @@ SELECT kv.dynamodb('TransactWriteItems', '{"TransactItems": [
 \echo :LAST_ERROR_SQLSTATE
 SELECT kv.dynamodb('GetItem', '{"TableName": "Forum", "Key": {"Name": {"S": "Never"}}}');
 
+-- A table may be called like what is around the tables of a request.
+SELECT kv.create_table('"RequestItems"', 'Keys');
+SELECT kv.dynamodb('BatchWriteItem', '{"RequestItems": {"RequestItems": [{"PutRequest": {"Item": {"Keys": {"S": "a"}, "N": {"N": "1.0"}}}}]}}');
+SELECT kv.dynamodb('BatchGetItem', '{"RequestItems": {"RequestItems": {"Keys": [{"Keys": {"S": "a"}}]}}}');
+SELECT kv.drop_table('"RequestItems"');
+
 -- What is null is not there.
 SELECT kv.dynamodb('TransactWriteItems', '{"ClientRequestToken": null, "ReturnConsumedCapacity": null, "TransactItems": [{"Put": null, "Delete": {"TableName": "Forum", "Key": {"Name": {"S": "none"}}, "ConditionExpression": null}}]}');
 SELECT kv.dynamodb('BatchWriteItem', '{"RequestItems": {"Forum": [{"PutRequest": null, "DeleteRequest": {"Key": {"Name": {"S": "none"}}}}]}}');

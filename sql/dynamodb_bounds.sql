@@ -47,6 +47,30 @@ SELECT kv.dynamodb('UpdateItem', jsonb_build_object('TableName', 'bounds', 'Key'
 	(SELECT jsonb_object_agg('a' || i, CASE WHEN i % 2000 = 1 THEN '{"Action": "ADD", "Value": {"N": "1"}}' ELSE '{"Action": "DELETE"}' END::jsonb) FROM generate_series(1, 20000) i)));
 SELECT count(kv.delete_item('bounds', '{"pk": "x"}'));
 
+-- Memory for a batch is a small multiple of the request: what it takes while the items are written, of which each was copied a dozen times.
+SELECT kv.create_table('bounds_memory', 'pk');
+CREATE TEMP TABLE memory (bytes numeric);
+CREATE FUNCTION pg_temp.note_memory() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+	INSERT INTO memory SELECT sum(total_bytes) FROM pg_backend_memory_contexts;
+	RETURN NEW;
+END $$;
+CREATE TRIGGER note BEFORE INSERT ON bounds_memory FOR EACH ROW EXECUTE FUNCTION pg_temp.note_memory();
+CREATE FUNCTION pg_temp.times(operation text, request jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	before numeric := (SELECT sum(total_bytes) FROM pg_backend_memory_contexts);
+	answer jsonb := kv.dynamodb(operation, request);
+	times numeric := ((SELECT max(bytes) FROM memory) - before) / pg_column_size(request);
+BEGIN
+	TRUNCATE memory;
+	RETURN CASE WHEN times < 5 THEN 'less than 5 times' ELSE round(times, 1) || ' times' END;
+END $$;
+SELECT pg_temp.times('BatchWriteItem', '{"RequestItems": {"bounds_memory": [{"PutRequest": {"Item": {"pk": {"S": "x"}}}}]}}') IS NOT NULL AS warm;
+SELECT pg_temp.times('BatchWriteItem', jsonb_build_object('RequestItems', jsonb_build_object('bounds_memory', (SELECT jsonb_agg(jsonb_build_object('PutRequest',
+	jsonb_build_object('Item', jsonb_build_object('pk', jsonb_build_object('S', 'a' || i), 'a', jsonb_build_object('S', repeat(i || 'x', 130000)))))) FROM generate_series(1, 25) i))));
+SELECT pg_temp.times('TransactWriteItems', jsonb_build_object('TransactItems', (SELECT jsonb_agg(jsonb_build_object('Put', jsonb_build_object('TableName', 'bounds_memory',
+	'Item', jsonb_build_object('pk', jsonb_build_object('S', 'b' || i), 'a', jsonb_build_object('S', repeat(i || 'x', 100000)))))) FROM generate_series(1, 12) i)));
+SELECT kv.drop_table('bounds_memory');
+
 -- Long names and values come shortened.
 SELECT pg_temp.refusal(repeat('é', 1000000), '{}');
 SELECT pg_temp.refusal('GetItem', jsonb_build_object(repeat('é', 1000000), 1));

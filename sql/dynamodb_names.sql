@@ -62,6 +62,15 @@ SELECT pg_temp.through(repeat('local-', 40), repeat('h', 200), repeat('l', 200))
 SELECT pg_temp.through(repeat('global-', 36), repeat('g', 200), 'item');
 SELECT index_name, kind, left(dynamodb_name, 12) AS dynamodb_name, length(dynamodb_name), left(partition_key, 1) || length(partition_key) AS partition_key, left(sort_key, 1) || length(sort_key) AS sort_key
 FROM kv.indexes WHERE table_name = 'names'::regclass ORDER BY 1;
+-- Errors call an index as the request does.
+SELECT kv.dynamodb('UpdateTable', jsonb_build_object('TableName', 'names', 'AttributeDefinitions', '[{"AttributeName": "o", "AttributeType": "S"}]'::jsonb,
+	'GlobalSecondaryIndexUpdates', jsonb_build_array(jsonb_build_object('Create', jsonb_build_object('IndexName', repeat('keys.', 20), 'Projection', '{"ProjectionType": "KEYS_ONLY"}'::jsonb,
+		'KeySchema', '[{"AttributeName": "o", "KeyType": "HASH"}]'::jsonb))))) #>> '{TableDescription,TableStatus}' AS status;
+SELECT count(kv.apply_changes());
+\set VERBOSITY terse
+SELECT kv.dynamodb('Scan', jsonb_build_object('TableName', 'names', 'IndexName', repeat('keys.', 20), 'Select', 'ALL_ATTRIBUTES'));
+SELECT kv.dynamodb('Scan', jsonb_build_object('TableName', 'names', 'IndexName', repeat('keys.', 20), 'ProjectionExpression', 'elsewhere'));
+\set VERBOSITY default
 
 -- A column that is renamed renames its attribute, as with any table.
 SELECT format('ALTER TABLE names RENAME %I TO short', partition_key_column) FROM kv.tables WHERE table_name = 'names'::regclass \gexec

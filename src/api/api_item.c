@@ -34,7 +34,7 @@ kv_item_size_sql(PG_FUNCTION_ARGS)
 Datum
 kv_from_dynamodb_json_sql(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_JSONB_P(kv_item_from_typed(PG_GETARG_JSONB_P(0)));
+	PG_RETURN_JSONB_P(kv_item_from_typed(&PG_GETARG_JSONB_P(0)->root));
 }
 
 /* kv.to_dynamodb_json(jsonb): an item as typed JSON. */

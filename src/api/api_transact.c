@@ -16,14 +16,14 @@ PG_FUNCTION_INFO_V1(kv_transact_write_items_sql);
 PG_FUNCTION_INFO_V1(kv_transact_get_items_sql);
 
 /* Returns the request, which all functions take first. */
-static Jsonb *
+static JsonbContainer *
 get_request(FunctionCallInfo fcinfo)
 {
 	if (unlikely(PG_ARGISNULL(0)))
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("request must not be null")));
-	return PG_GETARG_JSONB_P(0);
+	return &PG_GETARG_JSONB_P(0)->root;
 }
 
 /* kv.batch_write_item(): puts and deletes. */
@@ -44,7 +44,7 @@ kv_batch_get_item_sql(PG_FUNCTION_ARGS)
 Datum
 kv_transact_write_items_sql(PG_FUNCTION_ARGS)
 {
-	Jsonb	   *request = get_request(fcinfo);
+	JsonbContainer *request = get_request(fcinfo);
 	text	   *token = PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1);
 
 	PG_RETURN_JSONB_P(kv_operation_transact_write(request, token, NULL));

@@ -62,16 +62,38 @@ typedef struct KvDynamoValue
 	text	   *string;
 	bool		boolean;
 	int32		integer;
-	Jsonb	   *json;			/* object or array */
+	JsonbValue	part;			/* object or array, as it lies in the request */
 } KvDynamoValue;
+
+/* Returns an object or array of a request where it lies, or as a copy; NULL if it is not given. */
+static inline JsonbContainer *
+kv_dynamodb_part(const KvDynamoValue *value)
+{
+	return value->given ? value->part.val.binary.data : NULL;
+}
+extern Jsonb *kv_dynamodb_json(const KvDynamoValue *value);
+
+/* Tells whether a value is an object, or an array. */
+static inline bool
+kv_dynamodb_is_object(const JsonbValue *value)
+{
+	return value->type == jbvBinary && JsonContainerIsObject(value->val.binary.data);
+}
+static inline bool
+kv_dynamodb_is_array(const JsonbValue *value)
+{
+	return value->type == jbvBinary && JsonContainerIsArray(value->val.binary.data);
+}
 
 /*
  * Reads the members of an object in the order of the table; one that is null
  * is not given.  Errors name the object by what it is, and its members by their
- * path from the request's: path is NULL for the request itself.
+ * path from the request's: path is NULL for the request itself.  Inside of it a
+ * member that is missing is said before one that is not known: the service does
+ * not see the latter.
  */
-extern void kv_dynamodb_read(Jsonb *object, const char *what, const char *path, const KvDynamoMember *members, int count,
-							 KvDynamoValue *values);
+extern void kv_dynamodb_read(JsonbContainer *object, const char *what, const char *path, const KvDynamoMember *members,
+							 int count, KvDynamoValue *values);
 
 /* Raises the error of a member that is not given and must be. */
 pg_noreturn extern void kv_dynamodb_refuse_null(const char *path, const char *name);
@@ -81,43 +103,23 @@ extern char *kv_dynamodb_element_path(const char *array, int number);
 extern char *kv_dynamodb_member_path(const char *map, const JsonbValue *name);
 
 /* Returns a plain item or key of a typed one; NULL for NULL. */
-extern Jsonb *kv_dynamodb_plain(Jsonb *typed);
+extern Jsonb *kv_dynamodb_plain(JsonbContainer *typed);
 
 /* The way back. */
 extern Jsonb *kv_dynamodb_typed(Jsonb *plain);
 
 /* Returns the elements of an array of objects; an error that names it for any other element. */
-extern Jsonb **kv_dynamodb_objects(Jsonb *array, const char *what, int *count);
+extern JsonbValue *kv_dynamodb_objects(JsonbContainer *array, const char *what, int *count);
 
 /* Returns a string of a request, or the name of a member. */
 extern char *kv_dynamodb_string(const JsonbValue *string);
 
 /* Calls a function for each member of an object. */
-typedef void (*KvDynamoVisitor) (void *argument, const JsonbValue *name, Jsonb *value);
-extern void kv_dynamodb_each(Jsonb *object, KvDynamoVisitor visit, void *argument);
+typedef void (*KvDynamoVisitor) (void *argument, const JsonbValue *name, const JsonbValue *value);
+extern void kv_dynamodb_each(JsonbContainer *object, KvDynamoVisitor visit, void *argument);
 
-/*
- * Answers under construction: an object member by member.  Objects and arrays
- * that are added must stay until it is closed.
- */
-extern void kv_dynamodb_open(JsonbParseState **state);
-extern Jsonb *kv_dynamodb_close(JsonbParseState **state);
-extern void kv_dynamodb_add_name(JsonbParseState **state, const char *name);
-extern void kv_dynamodb_add_text(JsonbParseState **state, const char *name, const char *value);
-extern void kv_dynamodb_add_integer(JsonbParseState **state, const char *name, int64 value);
-extern void kv_dynamodb_add_numeric(JsonbParseState **state, const char *name, Numeric value);
-extern void kv_dynamodb_add_boolean(JsonbParseState **state, const char *name, bool value);
-extern void kv_dynamodb_add_json(JsonbParseState **state, const char *name, Jsonb *value);
-
-/* Adds a member of another object as it is. */
-extern void kv_dynamodb_add_member(JsonbParseState **state, const JsonbValue *name, Jsonb *value);
-
-/* Adds a member that is an array of items or keys, each converted by one of the functions above. */
-extern void kv_dynamodb_add_converted(JsonbParseState **state, const char *name, Jsonb *array,
-									  Jsonb *(*convert) (Jsonb *));
-
-/* Returns an object without members. */
-extern Jsonb *kv_dynamodb_empty(void);
+/* Adds a member that is an array of plain items or keys as one of typed ones. */
+extern void kv_dynamodb_add_typed(JsonbParseState **state, const char *name, JsonbContainer *array);
 
 /* Returns what of a foreign string goes into a message: the beginning, if it is long. */
 #define KV_DYNAMO_SHOWN_LENGTH 300	/* bytes: more than a name has */
@@ -182,11 +184,11 @@ extern void kv_dynamodb_check_operator(const KvDynamoValue *conditional_operator
 									   const char *what);
 
 /* Each returns an expression, or NULL if the parameter is empty. */
-extern text *kv_dynamodb_expected(KvDynamoLegacy *legacy, Jsonb *expected, text *conditional_operator);
-extern text *kv_dynamodb_conditions(KvDynamoLegacy *legacy, const char *path, Jsonb *conditions,
+extern text *kv_dynamodb_expected(KvDynamoLegacy *legacy, JsonbContainer *expected, text *conditional_operator);
+extern text *kv_dynamodb_conditions(KvDynamoLegacy *legacy, const char *path, JsonbContainer *conditions,
 									text *conditional_operator);
-extern text *kv_dynamodb_projection(KvDynamoLegacy *legacy, Jsonb *attributes);
-extern text *kv_dynamodb_updates(KvDynamoLegacy *legacy, Jsonb *updates);
+extern text *kv_dynamodb_projection(KvDynamoLegacy *legacy, JsonbContainer *attributes);
+extern text *kv_dynamodb_updates(KvDynamoLegacy *legacy, JsonbContainer *updates);
 
 /* Returns attribute names, or plain values, for the expressions made; NULL if there are none.  Once only. */
 extern Jsonb *kv_dynamodb_legacy_names(KvDynamoLegacy *legacy);
@@ -214,11 +216,11 @@ extern void kv_dynamodb_add_metrics(JsonbParseState **state, Oid table, Jsonb *k
 /* Item collections that a request wrote to; starts all zero. */
 typedef struct KvDynamoMetrics
 {
-	List	   *writes;			/* looked into once the operation has bounded their number */
+	List	   *writes;
 } KvDynamoMetrics;
 
-/* Notes a write by a table's name in the request and the item or key, plain; both must stay. */
-extern void kv_dynamodb_note_collection(KvDynamoMetrics *metrics, const char *table, Jsonb *key);
+/* Notes a write that was done by a table's name in the request and the item or key, typed; both must stay. */
+extern void kv_dynamodb_note_collection(KvDynamoMetrics *metrics, const char *table, JsonbContainer *key);
 
 /* Adds the metrics of all collections noted, by table; nothing, if no table has local indexes. */
 extern void kv_dynamodb_add_all_metrics(JsonbParseState **state, const KvDynamoMetrics *metrics);
@@ -234,7 +236,7 @@ extern int64 kv_dynamodb_gigabytes(Oid relid);
 /* --- dynamodb_tag.c --- */
 
 /* Returns old tags, an object, with those of an array of Key and Value. */
-extern Jsonb *kv_dynamodb_read_tags(Jsonb *array, Jsonb *old);
+extern Jsonb *kv_dynamodb_read_tags(JsonbContainer *array, Jsonb *old);
 
 /* --- the operations --- */
 

@@ -20,9 +20,9 @@ kv_dynamodb_is_wanted(const KvDynamoValue *value)
 static void
 add_units(JsonbParseState **state, const char *name, int64 halves)
 {
-	kv_dynamodb_add_name(state, name);
-	kv_dynamodb_open(state);
-	kv_dynamodb_add_numeric(state, "CapacityUnits", kv_capacity_units(halves));
+	kv_json_add_name(state, name);
+	kv_json_open(state);
+	kv_json_add_numeric(state, "CapacityUnits", kv_capacity_units(halves));
 	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
 
@@ -44,8 +44,8 @@ add_indexes(JsonbParseState **state, const KvCapacity *capacity, bool local)
 			continue;
 		if (!opened)
 		{
-			kv_dynamodb_add_name(state, local ? "LocalSecondaryIndexes" : "GlobalSecondaryIndexes");
-			kv_dynamodb_open(state);
+			kv_json_add_name(state, local ? "LocalSecondaryIndexes" : "GlobalSecondaryIndexes");
+			kv_json_open(state);
 			opened = true;
 		}
 		add_units(state, name, capacity->index[i].halves);
@@ -60,10 +60,10 @@ add_members(JsonbParseState **state, text *wanted, const char *name, const KvCap
 {
 	Numeric		units = kv_capacity_units(kv_capacity_total(capacity));
 
-	kv_dynamodb_add_text(state, "TableName", name);
-	kv_dynamodb_add_numeric(state, "CapacityUnits", units);
+	kv_json_add_text(state, "TableName", name);
+	kv_json_add_numeric(state, "CapacityUnits", units);
 	if (whole)
-		kv_dynamodb_add_numeric(state, whole, units);
+		kv_json_add_numeric(state, whole, units);
 	if (!kv_dynamodb_is(wanted, "INDEXES"))
 		return;
 	add_units(state, "Table", capacity->table);
@@ -77,8 +77,8 @@ kv_dynamodb_add_capacity(JsonbParseState **state, text *wanted, Oid table, const
 {
 	if (wanted == NULL || kv_dynamodb_is(wanted, "NONE"))
 		return;
-	kv_dynamodb_add_name(state, "ConsumedCapacity");
-	kv_dynamodb_open(state);
+	kv_json_add_name(state, "ConsumedCapacity");
+	kv_json_open(state);
 	add_members(state, wanted, kv_dynamodb_table_name(table), capacity, NULL);
 	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
@@ -91,13 +91,13 @@ kv_dynamodb_add_capacities(JsonbParseState **state, text *wanted, const KvCaller
 
 	if (!caller->measured)
 		return;
-	kv_dynamodb_add_name(state, "ConsumedCapacity");
+	kv_json_add_name(state, "ConsumedCapacity");
 	pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
 	foreach(cell, caller->consumed)
 	{
 		const KvConsumed *consumed = lfirst(cell);
 
-		kv_dynamodb_open(state);
+		kv_json_open(state);
 		add_members(state, wanted, kv_dynamodb_table_name(consumed->table), &consumed->capacity, whole);
 		pushJsonbValue(state, WJB_END_OBJECT, NULL);
 	}

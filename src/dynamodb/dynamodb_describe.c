@@ -38,11 +38,11 @@ is_called(const JsonbValue *name, const char *word)
 static void
 add_throughput(JsonbParseState **state)
 {
-	kv_dynamodb_add_name(state, "ProvisionedThroughput");
-	kv_dynamodb_open(state);
-	kv_dynamodb_add_integer(state, "NumberOfDecreasesToday", 0);
-	kv_dynamodb_add_integer(state, "ReadCapacityUnits", 0);
-	kv_dynamodb_add_integer(state, "WriteCapacityUnits", 0);
+	kv_json_add_name(state, "ProvisionedThroughput");
+	kv_json_open(state);
+	kv_json_add_integer(state, "NumberOfDecreasesToday", 0);
+	kv_json_add_integer(state, "ReadCapacityUnits", 0);
+	kv_json_add_integer(state, "WriteCapacityUnits", 0);
 	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
 
@@ -55,37 +55,35 @@ table_arn(Oid table)
 
 /* Adds one member of an index. */
 static void
-add_index_member(void *argument, const JsonbValue *name, Jsonb *value)
+add_index_member(void *argument, const JsonbValue *name, const JsonbValue *value)
 {
 	Rewriter   *rewriter = argument;
-	JsonbValue	relation;
 	char	   *index;
 
 	if (!is_called(name, "IndexName"))
 	{
-		kv_dynamodb_add_member(&rewriter->state, name, value);
+		kv_json_add_member(&rewriter->state, name, value);
 		return;
 	}
-	(void) JsonbExtractScalar(&value->root, &relation);
-	index = kv_dynamodb_index_name(get_relname_relid(kv_dynamodb_string(&relation), get_rel_namespace(rewriter->table)));
-	kv_dynamodb_add_text(&rewriter->state, "IndexName", index);
-	kv_dynamodb_add_text(&rewriter->state, "IndexArn", psprintf("%s/index/%s", table_arn(rewriter->table), index));
+	index = kv_dynamodb_index_name(get_relname_relid(kv_dynamodb_string(value), get_rel_namespace(rewriter->table)));
+	kv_json_add_text(&rewriter->state, "IndexName", index);
+	kv_json_add_text(&rewriter->state, "IndexArn", psprintf("%s/index/%s", table_arn(rewriter->table), index));
 }
 
 /* Adds indexes. */
 static void
-add_indexes(Rewriter *rewriter, const JsonbValue *name, Jsonb *indexes)
+add_indexes(Rewriter *rewriter, const JsonbValue *name, const JsonbValue *indexes)
 {
 	bool		global = is_called(name, "GlobalSecondaryIndexes");
 	int			count;
-	Jsonb	  **index = kv_dynamodb_objects(indexes, "indexes", &count);
+	JsonbValue *index = kv_dynamodb_objects(indexes->val.binary.data, "indexes", &count);
 
-	kv_dynamodb_add_name(&rewriter->state, kv_dynamodb_string(name));
+	kv_json_add_name(&rewriter->state, kv_dynamodb_string(name));
 	pushJsonbValue(&rewriter->state, WJB_BEGIN_ARRAY, NULL);
 	for (int i = 0; i < count; i++)
 	{
-		kv_dynamodb_open(&rewriter->state);
-		kv_dynamodb_each(index[i], add_index_member, rewriter);
+		kv_json_open(&rewriter->state);
+		kv_dynamodb_each(index[i].val.binary.data, add_index_member, rewriter);
 		if (global)
 			add_throughput(&rewriter->state);
 		pushJsonbValue(&rewriter->state, WJB_END_OBJECT, NULL);
@@ -95,22 +93,22 @@ add_indexes(Rewriter *rewriter, const JsonbValue *name, Jsonb *indexes)
 
 /* Adds one member of a table. */
 static void
-add_table_member(void *argument, const JsonbValue *name, Jsonb *value)
+add_table_member(void *argument, const JsonbValue *name, const JsonbValue *value)
 {
 	Rewriter   *rewriter = argument;
 	JsonbParseState **state = &rewriter->state;
 
 	if (is_called(name, "TableName"))
 	{
-		kv_dynamodb_add_text(state, "TableName", kv_dynamodb_table_name(rewriter->table));
-		kv_dynamodb_add_text(state, "TableArn", table_arn(rewriter->table));
+		kv_json_add_text(state, "TableName", kv_dynamodb_table_name(rewriter->table));
+		kv_json_add_text(state, "TableArn", table_arn(rewriter->table));
 	}
 	else if (is_called(name, "TableStatus"))
-		kv_dynamodb_add_text(state, "TableStatus", rewriter->status);
+		kv_json_add_text(state, "TableStatus", rewriter->status);
 	else if (is_called(name, "LocalSecondaryIndexes") || is_called(name, "GlobalSecondaryIndexes"))
 		add_indexes(rewriter, name, value);
 	else if (!is_called(name, "Partitions"))
-		kv_dynamodb_add_member(state, name, value);
+		kv_json_add_member(state, name, value);
 }
 
 /* Returns the description of a table. */
@@ -120,15 +118,15 @@ kv_dynamodb_description(Oid relid, const char *status)
 	Rewriter	rewriter = {NULL, relid, status};
 	JsonbParseState **state = &rewriter.state;
 
-	kv_dynamodb_open(state);
-	kv_dynamodb_each(kv_table_describe(relid), add_table_member, &rewriter);
-	kv_dynamodb_add_name(state, "BillingModeSummary");
-	kv_dynamodb_open(state);
-	kv_dynamodb_add_text(state, "BillingMode", "PAY_PER_REQUEST");
+	kv_json_open(state);
+	kv_dynamodb_each(&kv_table_describe(relid)->root, add_table_member, &rewriter);
+	kv_json_add_name(state, "BillingModeSummary");
+	kv_json_open(state);
+	kv_json_add_text(state, "BillingMode", "PAY_PER_REQUEST");
 	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 	add_throughput(state);
-	kv_dynamodb_add_boolean(state, "DeletionProtectionEnabled", false);
-	return kv_dynamodb_close(state);
+	kv_json_add_boolean(state, "DeletionProtectionEnabled", false);
+	return kv_json_close(state);
 }
 
 /* Returns the size of a table in started GB. */

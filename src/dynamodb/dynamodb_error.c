@@ -161,25 +161,25 @@ add_reasons(JsonbParseState **state, Jsonb *reasons)
 	};
 	StringInfoData codes;
 	int			count;
-	Jsonb	  **reason = kv_dynamodb_objects(reasons, "reasons", &count);
+	JsonbValue *reason = kv_dynamodb_objects(&reasons->root, "reasons", &count);
 
 	initStringInfo(&codes);
-	kv_dynamodb_add_name(state, "CancellationReasons");
+	kv_json_add_name(state, "CancellationReasons");
 	pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
 	for (int i = 0; i < count; i++)
 	{
 		KvDynamoValue value[lengthof(members)];
 		char	   *code;
 
-		kv_dynamodb_read(reason[i], "reason", NULL, members, lengthof(members), value);
+		kv_dynamodb_read(reason[i].val.binary.data, "reason", NULL, members, lengthof(members), value);
 		code = text_to_cstring(value[0].string);
 		appendStringInfo(&codes, "%s%s", i > 0 ? ", " : "", code);
-		kv_dynamodb_open(state);
-		kv_dynamodb_add_text(state, "Code", code);
+		kv_json_open(state);
+		kv_json_add_text(state, "Code", code);
 		if (value[1].given)
-			kv_dynamodb_add_text(state, "Message", reason_message(text_to_cstring(value[1].string)));
+			kv_json_add_text(state, "Message", reason_message(text_to_cstring(value[1].string)));
 		if (value[2].given)
-			kv_dynamodb_add_json(state, "Item", kv_dynamodb_typed(value[2].json));
+			kv_json_add_jsonb(state, "Item", kv_dynamodb_typed(kv_dynamodb_json(&value[2])));
 		pushJsonbValue(state, WJB_END_OBJECT, NULL);
 	}
 	pushJsonbValue(state, WJB_END_ARRAY, NULL);
@@ -192,13 +192,13 @@ make_exception(int code, const char *said, char **codes)
 {
 	JsonbParseState *state = NULL;
 
-	kv_dynamodb_open(&state);
-	kv_dynamodb_add_text(&state, "__type", exception_type(code));
+	kv_json_open(&state);
+	kv_json_add_text(&state, "__type", exception_type(code));
 	if (said && code == ERRCODE_KV_CONDITION_FAILED)
-		kv_dynamodb_add_json(&state, "Item", kv_dynamodb_typed(parse(said)));
+		kv_json_add_jsonb(&state, "Item", kv_dynamodb_typed(parse(said)));
 	else if (said)
 		*codes = add_reasons(&state, parse(said));
-	return kv_dynamodb_close(&state);
+	return kv_json_close(&state);
 }
 
 /*

@@ -95,16 +95,16 @@ read_write(const KvDynamoValue *value, const KvDynamoMember *members, int count,
 								   count > WRITE_UPDATE ? "UpdateExpression and ConditionExpression are null" :
 								   "ConditionExpression is null");
 	write->condition = value[WRITE_CONDITION].string;
-	write->attribute_names = value[WRITE_NAMES].json;
-	write->attribute_values = kv_dynamodb_plain(value[WRITE_VALUES].json);
+	write->attribute_names = kv_dynamodb_json(&value[WRITE_NAMES]);
+	write->attribute_values = kv_dynamodb_plain(kv_dynamodb_part(&value[WRITE_VALUES]));
 	if (value[WRITE_EXPECTED].given)
-		write->condition = kv_dynamodb_expected(&legacy, value[WRITE_EXPECTED].json,
+		write->condition = kv_dynamodb_expected(&legacy, kv_dynamodb_part(&value[WRITE_EXPECTED]),
 												value[WRITE_CONDITIONAL_OPERATOR].string);
 	if (has_update)
 		write->update = value[WRITE_UPDATE].string;
 	else if (has_updates)
 	{
-		write->update = kv_dynamodb_updates(&legacy, value[WRITE_ATTRIBUTE_UPDATES].json);
+		write->update = kv_dynamodb_updates(&legacy, kv_dynamodb_part(&value[WRITE_ATTRIBUTE_UPDATES]));
 		write->removal_needs_item = true;
 	}
 	if (legacy.count > 0)
@@ -114,7 +114,7 @@ read_write(const KvDynamoValue *value, const KvDynamoMember *members, int count,
 	}
 	write->return_values = value[WRITE_RETURN].string;
 	write->return_values_on_failure = value[WRITE_RETURN_ON_FAILURE].string;
-	write->key = kv_dynamodb_plain(value[WRITE_KEY].json);
+	write->key = kv_dynamodb_plain(kv_dynamodb_part(&value[WRITE_KEY]));
 	write->item = write->key;
 	expressions.update = write->update;
 	expressions.condition = write->condition;
@@ -134,19 +134,19 @@ run_write(Jsonb *request, const char *what, const KvDynamoMember *members, int c
 	KvCapacity	capacity = {0};
 	Jsonb	   *attributes;
 
-	kv_dynamodb_read(request, what, NULL, members, count, value);
+	kv_dynamodb_read(&request->root, what, NULL, members, count, value);
 	read_write(value, members, count, &write);
 	if (kv_dynamodb_is_wanted(&value[WRITE_CAPACITY]))
 		write.capacity = &capacity;
 	attributes = run(&write);
 
-	kv_dynamodb_open(&state);
+	kv_json_open(&state);
 	if (attributes)
-		kv_dynamodb_add_json(&state, "Attributes", kv_dynamodb_typed(attributes));
+		kv_json_add_jsonb(&state, "Attributes", kv_dynamodb_typed(attributes));
 	kv_dynamodb_add_capacity(&state, value[WRITE_CAPACITY].string, write.table, &capacity);
 	if (kv_dynamodb_is_wanted(&value[WRITE_METRICS]))
 		kv_dynamodb_add_metrics(&state, write.table, write.key);
-	return kv_dynamodb_close(&state);
+	return kv_json_close(&state);
 }
 
 /* PutItem */
@@ -182,20 +182,20 @@ kv_dynamodb_get_item(Jsonb *request)
 	JsonbParseState *state = NULL;
 	Jsonb	   *item;
 
-	kv_dynamodb_read(request, "GetItem", NULL, get_members, GET_MEMBERS, value);
+	kv_dynamodb_read(&request->root, "GetItem", NULL, get_members, GET_MEMBERS, value);
 	kv_dynamodb_no_mix("AttributesToGet", value[GET_ATTRIBUTES].given,
 					   value[GET_PROJECTION].given ? "ProjectionExpression" : "ExpressionAttributeNames",
 					   value[GET_PROJECTION].given || value[GET_NAMES].given);
 	kv_dynamodb_check_placeholders(&value[GET_NAMES], NULL, value[GET_PROJECTION].given, NULL);
 	get.projection = value[GET_PROJECTION].string;
-	get.attribute_names = value[GET_NAMES].json;
+	get.attribute_names = kv_dynamodb_json(&value[GET_NAMES]);
 	if (value[GET_ATTRIBUTES].given)
 	{
-		get.projection = kv_dynamodb_projection(&legacy, value[GET_ATTRIBUTES].json);
+		get.projection = kv_dynamodb_projection(&legacy, kv_dynamodb_part(&value[GET_ATTRIBUTES]));
 		get.attribute_names = kv_dynamodb_legacy_names(&legacy);
 	}
 	get.consistent_read = value[GET_CONSISTENT].boolean;
-	get.key = kv_dynamodb_plain(value[GET_KEY].json);
+	get.key = kv_dynamodb_plain(kv_dynamodb_part(&value[GET_KEY]));
 	expressions.projection = get.projection;
 	expressions.names = get.attribute_names;
 	get.table = kv_dynamodb_table_of(value[GET_TABLE].string, &expressions);
@@ -203,9 +203,9 @@ kv_dynamodb_get_item(Jsonb *request)
 		get.capacity = &capacity;
 	item = kv_operation_get_item(&get);
 
-	kv_dynamodb_open(&state);
+	kv_json_open(&state);
 	if (item)
-		kv_dynamodb_add_json(&state, "Item", kv_dynamodb_typed(item));
+		kv_json_add_jsonb(&state, "Item", kv_dynamodb_typed(item));
 	kv_dynamodb_add_capacity(&state, value[GET_CAPACITY].string, get.table, &capacity);
-	return kv_dynamodb_close(&state);
+	return kv_json_close(&state);
 }

@@ -127,27 +127,28 @@ add_name(KvDynamoLegacy *legacy, const JsonbValue *name)
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("One or more parameter values were invalid: attribute name is empty")));
 	if (legacy->names == NULL)
-		kv_dynamodb_open(&legacy->names);
-	kv_dynamodb_add_name(&legacy->names, placeholder);
+		kv_json_open(&legacy->names);
+	kv_json_add_name(&legacy->names, placeholder);
 	pushJsonbValue(&legacy->names, WJB_VALUE, &value);
 	return placeholder;
 }
 
 /* Returns a placeholder for a typed value. */
 static char *
-add_value(KvDynamoLegacy *legacy, Jsonb *value)
+add_value(KvDynamoLegacy *legacy, const JsonbValue *value)
 {
 	char	   *placeholder = psprintf(":_%d", legacy->count++);
 
 	if (legacy->values == NULL)
-		kv_dynamodb_open(&legacy->values);
-	kv_dynamodb_add_json(&legacy->values, placeholder, value);
+		kv_json_open(&legacy->values);
+	kv_json_add_name(&legacy->values, placeholder);
+	kv_json_push(&legacy->values, WJB_VALUE, value);
 	return placeholder;
 }
 
 /* Writes one comparison. */
 static void
-write_comparison(Writer *writer, const char *operator, const JsonbValue *name, Jsonb **values, int count)
+write_comparison(Writer *writer, const char *operator, const JsonbValue *name, const JsonbValue *values, int count)
 {
 	StringInfo	text = &writer->text;
 	char	   *attribute = add_name(writer->legacy, name);
@@ -171,21 +172,21 @@ write_comparison(Writer *writer, const char *operator, const JsonbValue *name, J
 		else if (*++c == 'a')
 			appendStringInfoString(text, attribute);
 		else
-			appendStringInfoString(text, add_value(writer->legacy, values[next++]));
+			appendStringInfoString(text, add_value(writer->legacy, &values[next++]));
 	}
 	if (operators[i].values < 0)
 	{
 		while (next < count)
-			appendStringInfo(text, ", %s", add_value(writer->legacy, values[next++]));
+			appendStringInfo(text, ", %s", add_value(writer->legacy, &values[next++]));
 		appendStringInfoChar(text, ')');
 	}
 }
 
 /* Raises an error unless what is said of an attribute is an object. */
 static void
-check_object(const char *what, const JsonbValue *name, Jsonb *value)
+check_object(const char *what, const JsonbValue *name, const JsonbValue *value)
 {
-	if (!JB_ROOT_IS_OBJECT(value))
+	if (!kv_dynamodb_is_object(value))
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("%s \"%s\" must be an object", what, kv_dynamodb_string(name)),
@@ -196,24 +197,24 @@ check_object(const char *what, const JsonbValue *name, Jsonb *value)
 static void
 write_by_operator(Writer *writer, const JsonbValue *name, const KvDynamoValue *member)
 {
-	Jsonb	  **values = NULL;
+	JsonbValue *values = NULL;
 	int			count = 0;
 
 	if (member[CONDITION_VALUES].given)
-		values = kv_dynamodb_objects(member[CONDITION_VALUES].json, "AttributeValueList", &count);
+		values = kv_dynamodb_objects(kv_dynamodb_part(&member[CONDITION_VALUES]), "AttributeValueList", &count);
 	write_comparison(writer, text_to_cstring(member[CONDITION_OPERATOR].string), name, values, count);
 }
 
 /* Writes the condition for one attribute. */
 static void
-write_condition(void *argument, const JsonbValue *name, Jsonb *value)
+write_condition(void *argument, const JsonbValue *name, const JsonbValue *value)
 {
 	Writer	   *writer = argument;
 	char	   *path = kv_dynamodb_member_path(writer->path, name);
 	KvDynamoValue member[CONDITION_MEMBERS];
 
 	check_object("condition on", name, value);
-	kv_dynamodb_read(value, "condition", path, expected_members, CONDITION_MEMBERS, member);
+	kv_dynamodb_read(value->val.binary.data, "condition", path, expected_members, CONDITION_MEMBERS, member);
 	if (!member[CONDITION_OPERATOR].given)
 		kv_dynamodb_refuse_null(path, expected_members[CONDITION_OPERATOR].name);
 	write_by_operator(writer, name, member);
@@ -221,14 +222,14 @@ write_condition(void *argument, const JsonbValue *name, Jsonb *value)
 
 /* Writes what is expected of one attribute. */
 static void
-write_expected(void *argument, const JsonbValue *name, Jsonb *value)
+write_expected(void *argument, const JsonbValue *name, const JsonbValue *value)
 {
 	Writer	   *writer = argument;
 	KvDynamoValue member[EXPECTED_MEMBERS];
 	bool		has_value;
 
 	check_object("Expected of", name, value);
-	kv_dynamodb_read(value, "Expected", kv_dynamodb_member_path("expected", name), expected_members, EXPECTED_MEMBERS, member);
+	kv_dynamodb_read(value->val.binary.data, "Expected", kv_dynamodb_member_path("expected", name), expected_members, EXPECTED_MEMBERS, member);
 	has_value = member[EXPECTED_VALUE].given;
 	if (member[CONDITION_OPERATOR].given)
 	{
@@ -240,7 +241,7 @@ write_expected(void *argument, const JsonbValue *name, Jsonb *value)
 							kv_dynamodb_string(name))));
 		if (has_value)
 			write_comparison(writer, text_to_cstring(member[CONDITION_OPERATOR].string), name,
-							 &member[EXPECTED_VALUE].json, 1);
+							 &member[EXPECTED_VALUE].part, 1);
 		else
 			write_by_operator(writer, name, member);
 		return;
@@ -248,7 +249,7 @@ write_expected(void *argument, const JsonbValue *name, Jsonb *value)
 	if (member[EXPECTED_EXISTS].given && !member[EXPECTED_EXISTS].boolean && !has_value)
 		write_comparison(writer, "NULL", name, NULL, 0);
 	else if (has_value && (!member[EXPECTED_EXISTS].given || member[EXPECTED_EXISTS].boolean))
-		write_comparison(writer, "EQ", name, &member[EXPECTED_VALUE].json, 1);
+		write_comparison(writer, "EQ", name, &member[EXPECTED_VALUE].part, 1);
 	else
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
@@ -276,7 +277,7 @@ finish(const Writer *writer)
 
 /* Returns the condition that Expected stands for. */
 text *
-kv_dynamodb_expected(KvDynamoLegacy *legacy, Jsonb *expected, text *conditional_operator)
+kv_dynamodb_expected(KvDynamoLegacy *legacy, JsonbContainer *expected, text *conditional_operator)
 {
 	Writer		writer;
 
@@ -287,7 +288,7 @@ kv_dynamodb_expected(KvDynamoLegacy *legacy, Jsonb *expected, text *conditional_
 
 /* Returns the key condition or filter that conditions stand for. */
 text *
-kv_dynamodb_conditions(KvDynamoLegacy *legacy, const char *path, Jsonb *conditions, text *conditional_operator)
+kv_dynamodb_conditions(KvDynamoLegacy *legacy, const char *path, JsonbContainer *conditions, text *conditional_operator)
 {
 	Writer		writer;
 
@@ -299,9 +300,9 @@ kv_dynamodb_conditions(KvDynamoLegacy *legacy, const char *path, Jsonb *conditio
 
 /* Returns the projection that AttributesToGet stands for. */
 text *
-kv_dynamodb_projection(KvDynamoLegacy *legacy, Jsonb *attributes)
+kv_dynamodb_projection(KvDynamoLegacy *legacy, JsonbContainer *attributes)
 {
-	JsonbIterator *iterator = JsonbIteratorInit(&attributes->root);
+	JsonbIterator *iterator = JsonbIteratorInit(attributes);
 	JsonbValue	name;
 	Writer		writer;
 
@@ -324,24 +325,37 @@ kv_dynamodb_projection(KvDynamoLegacy *legacy, Jsonb *attributes)
 	return finish(&writer);
 }
 
-/* Returns the assignment that appends a list to an attribute, which need not be there. */
+/* Returns a placeholder for a list without elements. */
 static char *
-append_to_list(KvDynamoLegacy *legacy, const char *attribute, Jsonb *list)
+add_empty_list(KvDynamoLegacy *legacy)
 {
-	char	   *added = add_value(legacy, list);
 	JsonbParseState *state = NULL;
+	JsonbValue	value;
+	Jsonb	   *list;
 
-	kv_dynamodb_open(&state);
-	kv_dynamodb_add_name(&state, "L");
+	kv_json_open(&state);
+	kv_json_add_name(&state, "L");
 	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
 	pushJsonbValue(&state, WJB_END_ARRAY, NULL);
-	return psprintf("%s = list_append(if_not_exists(%s, %s), %s)", attribute, attribute,
-					add_value(legacy, kv_dynamodb_close(&state)), added);
+	list = kv_json_close(&state);
+	value.type = jbvBinary;
+	value.val.binary.data = &list->root;
+	value.val.binary.len = VARSIZE(list) - VARHDRSZ;
+	return add_value(legacy, &value);
+}
+
+/* Returns the assignment that appends a list to an attribute, which need not be there. */
+static char *
+append_to_list(KvDynamoLegacy *legacy, const char *attribute, const JsonbValue *list)
+{
+	char	   *added = add_value(legacy, list);
+
+	return psprintf("%s = list_append(if_not_exists(%s, %s), %s)", attribute, attribute, add_empty_list(legacy), added);
 }
 
 /* Writes the update of one attribute. */
 static void
-write_update(void *argument, const JsonbValue *name, Jsonb *value)
+write_update(void *argument, const JsonbValue *name, const JsonbValue *value)
 {
 	static const KvDynamoMember members[] = {
 		{"Value", KV_DYNAMO_OBJECT}, {"Action", KV_DYNAMO_STRING, false, "PUT|ADD|DELETE"}
@@ -356,7 +370,7 @@ write_update(void *argument, const JsonbValue *name, Jsonb *value)
 	int			clause;
 
 	check_object("AttributeUpdates of", name, value);
-	kv_dynamodb_read(value, "AttributeUpdates", kv_dynamodb_member_path("attributeUpdates", name), members, lengthof(members), member);
+	kv_dynamodb_read(value->val.binary.data, "AttributeUpdates", kv_dynamodb_member_path("attributeUpdates", name), members, lengthof(members), member);
 	action = member[1].given ? text_to_cstring(member[1].string) : pstrdup("PUT");
 	attribute = add_name(legacy, name);
 	if (!member[0].given)
@@ -372,18 +386,18 @@ write_update(void *argument, const JsonbValue *name, Jsonb *value)
 	else if (strcmp(action, "PUT") == 0)
 	{
 		clause = CLAUSE_SET;
-		parts = psprintf("%s = %s", attribute, add_value(legacy, member[0].json));
+		parts = psprintf("%s = %s", attribute, add_value(legacy, &member[0].part));
 	}
 	else if (strcmp(action, "ADD") == 0 &&
-			 getKeyJsonValueFromContainer(&member[0].json->root, "L", 1, &list) != NULL)
+			 getKeyJsonValueFromContainer(kv_dynamodb_part(&member[0]), "L", 1, &list) != NULL)
 	{
 		clause = CLAUSE_SET;
-		parts = append_to_list(legacy, attribute, member[0].json);
+		parts = append_to_list(legacy, attribute, &member[0].part);
 	}
 	else
 	{
 		clause = action[0] == 'A' ? CLAUSE_ADD : CLAUSE_DELETE;
-		parts = psprintf("%s %s", attribute, add_value(legacy, member[0].json));
+		parts = psprintf("%s %s", attribute, add_value(legacy, &member[0].part));
 	}
 	if (writer->clause[clause].data == NULL)
 		initStringInfo(&writer->clause[clause]);
@@ -392,7 +406,7 @@ write_update(void *argument, const JsonbValue *name, Jsonb *value)
 
 /* Returns the update that AttributeUpdates stands for. */
 text *
-kv_dynamodb_updates(KvDynamoLegacy *legacy, Jsonb *updates)
+kv_dynamodb_updates(KvDynamoLegacy *legacy, JsonbContainer *updates)
 {
 	Writer		writer;
 
@@ -409,12 +423,12 @@ kv_dynamodb_updates(KvDynamoLegacy *legacy, Jsonb *updates)
 Jsonb *
 kv_dynamodb_legacy_names(KvDynamoLegacy *legacy)
 {
-	return legacy->names ? kv_dynamodb_close(&legacy->names) : NULL;
+	return legacy->names ? kv_json_close(&legacy->names) : NULL;
 }
 
 /* Returns the values of the placeholders. */
 Jsonb *
 kv_dynamodb_legacy_values(KvDynamoLegacy *legacy)
 {
-	return legacy->values ? kv_dynamodb_plain(kv_dynamodb_close(&legacy->values)) : NULL;
+	return legacy->values ? kv_dynamodb_plain(&kv_json_close(&legacy->values)->root) : NULL;
 }

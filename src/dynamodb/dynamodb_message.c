@@ -190,6 +190,8 @@ static const Wording wordings[] = {
 	{NULL, "TotalSegments must be between 1 and $1, not $2",
 	ONE_ERROR "Value '$2' at 'totalSegments' failed to satisfy constraint: Member must have value between 1 and $1"},
 	{NULL, "consistent reads are not supported on global index $1", "Consistent reads are not supported on global secondary indexes"},
+	{NULL, "index \"$1\" does not project all attributes",
+	PARAMETERS "Select type ALL_ATTRIBUTES is not supported for global secondary index $1 because its projection type is not ALL"},
 	{NULL, "index \"$1\" does not project attribute \"$2\"", PARAMETERS "Global secondary index $1 does not project $2"},
 
 	/* tables; the first two while somebody else made or dropped it */

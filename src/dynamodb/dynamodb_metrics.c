@@ -18,7 +18,7 @@
 typedef struct Written
 {
 	const char *name;			/* of the table in the request */
-	Jsonb	   *key;			/* the item or its key, plain */
+	JsonbContainer *key;		/* the item or its key, as it lies in the request */
 } Written;
 
 /* The collections of one table that a request wrote to. */
@@ -30,7 +30,7 @@ typedef struct TableCollections
 
 /* Returns the partition key of an item or key, alone; NULL if the table has no local indexes or the key is not there. */
 static Jsonb *
-collection_key(Oid relid, Jsonb *key)
+collection_key(Oid relid, JsonbContainer *key)
 {
 	const KvTable *table = kv_table_open(relid, AccessShareLock);
 	const KvKeyAttribute *attribute = &table->key.attribute[0];
@@ -38,12 +38,12 @@ collection_key(Oid relid, Jsonb *key)
 	JsonbValue	value;
 
 	if (table->local_count == 0 ||
-		getKeyJsonValueFromContainer(&key->root, attribute->name, attribute->name_length, &value) == NULL)
+		getKeyJsonValueFromContainer(key, attribute->name, attribute->name_length, &value) == NULL)
 		return NULL;
-	kv_dynamodb_open(&state);
-	kv_dynamodb_add_name(&state, attribute->name);
-	pushJsonbValue(&state, WJB_VALUE, &value);
-	return kv_dynamodb_close(&state);
+	kv_json_open(&state);
+	kv_json_add_name(&state, attribute->name);
+	kv_json_push(&state, WJB_VALUE, &value);
+	return kv_json_close(&state);
 }
 
 /* Adds the members of one ItemCollectionMetrics. */
@@ -52,8 +52,8 @@ add_members(JsonbParseState **state, Jsonb *key, int64 gigabytes)
 {
 	JsonbValue	value;
 
-	kv_dynamodb_add_json(state, "ItemCollectionKey", kv_dynamodb_typed(key));
-	kv_dynamodb_add_name(state, "SizeEstimateRangeGB");
+	kv_json_add_jsonb(state, "ItemCollectionKey", kv_dynamodb_typed(key));
+	kv_json_add_name(state, "SizeEstimateRangeGB");
 	pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
 	value.type = jbvNumeric;
 	value.val.numeric = int64_to_numeric(0);
@@ -67,19 +67,19 @@ add_members(JsonbParseState **state, Jsonb *key, int64 gigabytes)
 void
 kv_dynamodb_add_metrics(JsonbParseState **state, Oid table, Jsonb *key)
 {
-	Jsonb	   *collection = collection_key(table, key);
+	Jsonb	   *collection = collection_key(table, &key->root);
 
 	if (collection == NULL)
 		return;
-	kv_dynamodb_add_name(state, "ItemCollectionMetrics");
-	kv_dynamodb_open(state);
+	kv_json_add_name(state, "ItemCollectionMetrics");
+	kv_json_open(state);
 	add_members(state, collection, kv_dynamodb_gigabytes(table));
 	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
 
 /* Notes a write. */
 void
-kv_dynamodb_note_collection(KvDynamoMetrics *metrics, const char *table, Jsonb *key)
+kv_dynamodb_note_collection(KvDynamoMetrics *metrics, const char *table, JsonbContainer *key)
 {
 	Written    *written = palloc(sizeof(Written));
 
@@ -133,7 +133,7 @@ group_writes(const List *writes)
 		Jsonb	   *key = collection_key(table, written->key);
 
 		if (key)
-			add_collection(collections_of(&tables, table), key);
+			add_collection(collections_of(&tables, table), kv_dynamodb_plain(&key->root));
 	}
 	return tables;
 }
@@ -147,19 +147,19 @@ kv_dynamodb_add_all_metrics(JsonbParseState **state, const KvDynamoMetrics *metr
 
 	if (tables == NIL)
 		return;
-	kv_dynamodb_add_name(state, "ItemCollectionMetrics");
-	kv_dynamodb_open(state);
+	kv_json_add_name(state, "ItemCollectionMetrics");
+	kv_json_open(state);
 	foreach(cell, tables)
 	{
 		const TableCollections *collections = lfirst(cell);
 		int64		gigabytes = kv_dynamodb_gigabytes(collections->table);
 		ListCell   *key;
 
-		kv_dynamodb_add_name(state, kv_dynamodb_table_name(collections->table));
+		kv_json_add_name(state, kv_dynamodb_table_name(collections->table));
 		pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
 		foreach(key, collections->keys)
 		{
-			kv_dynamodb_open(state);
+			kv_json_open(state);
 			add_members(state, lfirst(key), gigabytes);
 			pushJsonbValue(state, WJB_END_OBJECT, NULL);
 		}

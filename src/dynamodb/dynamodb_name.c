@@ -171,7 +171,7 @@ kv_dynamodb_tags(Oid relid)
 
 	noted = noted ? strchr(noted, ' ') : NULL;
 	if (noted == NULL || strncmp(noted, TAGS_COMMENT, strlen(TAGS_COMMENT)) != 0)
-		return kv_dynamodb_empty();
+		return kv_json_empty_object();
 	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(noted + strlen(TAGS_COMMENT))));
 }
 

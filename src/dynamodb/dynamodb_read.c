@@ -105,18 +105,6 @@ check_select(const KvDynamoValue *value)
 		refuse_select("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName");
 }
 
-/* Raises an error if all attributes are asked of a global index that has not all. */
-static void
-check_all_attributes(const KvReadRequest *read, text *name)
-{
-	Oid			global;
-
-	if (kv_table_find_index(kv_table_open(read->table, AccessShareLock), read->index, &global) == NULL &&
-		kv_table_open_index(global, AccessShareLock)->index->projection != KV_PROJECT_ALL)
-		refuse_select(psprintf("Select type ALL_ATTRIBUTES is not supported for global secondary index %s "
-							   "because its projection type is not ALL", text_to_cstring(name)));
-}
-
 /* Takes the expressions, or makes them of legacy parameters. */
 static void
 read_expressions(const KvDynamoValue *value, bool is_query, KvReadRequest *read)
@@ -145,13 +133,13 @@ read_expressions(const KvDynamoValue *value, bool is_query, KvReadRequest *read)
 	read->key_condition = has_condition ? value[QUERY_CONDITION].string : NULL;
 	read->filter = value[READ_FILTER].string;
 	read->projection = value[READ_PROJECTION].string;
-	read->attribute_names = value[READ_NAMES].json;
-	read->attribute_values = kv_dynamodb_plain(value[READ_VALUES].json);
+	read->attribute_names = kv_dynamodb_json(&value[READ_NAMES]);
+	read->attribute_values = kv_dynamodb_plain(kv_dynamodb_part(&value[READ_VALUES]));
 	if (!has_legacy)
 		return;
 	if (has_conditions)
 	{
-		read->key_condition = kv_dynamodb_conditions(&legacy, "keyConditions", value[QUERY_LEGACY_CONDITIONS].json, NULL);
+		read->key_condition = kv_dynamodb_conditions(&legacy, "keyConditions", kv_dynamodb_part(&value[QUERY_LEGACY_CONDITIONS]), NULL);
 		/* without one it would be a scan */
 		if (read->key_condition == NULL)
 			ereport(ERROR,
@@ -159,10 +147,10 @@ read_expressions(const KvDynamoValue *value, bool is_query, KvReadRequest *read)
 					 errmsg("Conditions can be of length 1 or 2 only")));
 	}
 	if (value[READ_LEGACY_FILTER].given)
-		read->filter = kv_dynamodb_conditions(&legacy, is_query ? "queryFilter" : "scanFilter", value[READ_LEGACY_FILTER].json,
+		read->filter = kv_dynamodb_conditions(&legacy, is_query ? "queryFilter" : "scanFilter", kv_dynamodb_part(&value[READ_LEGACY_FILTER]),
 											  value[READ_CONDITIONAL_OPERATOR].string);
 	if (value[READ_ATTRIBUTES].given)
-		read->projection = kv_dynamodb_projection(&legacy, value[READ_ATTRIBUTES].json);
+		read->projection = kv_dynamodb_projection(&legacy, kv_dynamodb_part(&value[READ_ATTRIBUTES]));
 	read->attribute_names = kv_dynamodb_legacy_names(&legacy);
 	read->attribute_values = kv_dynamodb_legacy_values(&legacy);
 }
@@ -177,7 +165,7 @@ read_page(KvDynamoValue *value, KvReadRequest *read)
 
 	read->consistent_read = value[READ_CONSISTENT].boolean;
 	read->page_size = value[READ_LIMIT].given ? &value[READ_LIMIT].integer : NULL;
-	read->exclusive_start_key = kv_dynamodb_plain(value[READ_START].json);
+	read->exclusive_start_key = kv_dynamodb_plain(kv_dynamodb_part(&value[READ_START]));
 	read->all_attributes = kv_dynamodb_is(value[READ_SELECT].string, "ALL_ATTRIBUTES");
 	read->count_only = kv_dynamodb_is(value[READ_SELECT].string, "COUNT");
 	expressions.condition = read->filter;
@@ -186,21 +174,20 @@ read_page(KvDynamoValue *value, KvReadRequest *read)
 	expressions.names = read->attribute_names;
 	expressions.values = read->attribute_values;
 	read->table = kv_dynamodb_table_of(value[READ_TABLE].string, &expressions);
-	if (value[READ_INDEX].given)
-		read->index = kv_dynamodb_index(read->table, value[READ_INDEX].string);
-	if (read->index && read->all_attributes)
-		check_all_attributes(read, value[READ_INDEX].string);
+	read->index_alias = value[READ_INDEX].string;
+	if (read->index_alias)
+		read->index = kv_dynamodb_index(read->table, read->index_alias);
 	kv_operation_page(read, &page);
 
-	kv_dynamodb_open(&state);
+	kv_json_open(&state);
 	if (page.items)
-		kv_dynamodb_add_converted(&state, "Items", page.items, kv_dynamodb_typed);
-	kv_dynamodb_add_integer(&state, "Count", page.count);
-	kv_dynamodb_add_integer(&state, "ScannedCount", page.scanned_count);
+		kv_dynamodb_add_typed(&state, "Items", &page.items->root);
+	kv_json_add_integer(&state, "Count", page.count);
+	kv_json_add_integer(&state, "ScannedCount", page.scanned_count);
 	if (page.last_evaluated_key)
-		kv_dynamodb_add_json(&state, "LastEvaluatedKey", kv_dynamodb_typed(page.last_evaluated_key));
+		kv_json_add_jsonb(&state, "LastEvaluatedKey", kv_dynamodb_typed(page.last_evaluated_key));
 	kv_dynamodb_add_capacity(&state, value[READ_CAPACITY].string, read->table, &page.capacity);
-	return kv_dynamodb_close(&state);
+	return kv_json_close(&state);
 }
 
 /* Query */
@@ -210,7 +197,7 @@ kv_dynamodb_query(Jsonb *request)
 	KvDynamoValue value[QUERY_MEMBERS];
 	KvReadRequest read = {0};
 
-	kv_dynamodb_read(request, "Query", NULL, query_members, QUERY_MEMBERS, value);
+	kv_dynamodb_read(&request->root, "Query", NULL, query_members, QUERY_MEMBERS, value);
 	check_limit(value);
 	check_select(value);
 	read_expressions(value, true, &read);
@@ -225,7 +212,7 @@ kv_dynamodb_scan(Jsonb *request)
 	KvDynamoValue value[SCAN_MEMBERS];
 	KvReadRequest read = {0};
 
-	kv_dynamodb_read(request, "Scan", NULL, scan_members, SCAN_MEMBERS, value);
+	kv_dynamodb_read(&request->root, "Scan", NULL, scan_members, SCAN_MEMBERS, value);
 	if (value[SCAN_SEGMENT].given)
 		read.segment = &value[SCAN_SEGMENT].integer;
 	if (value[SCAN_TOTAL_SEGMENTS].given)

@@ -136,10 +136,8 @@ read_integer(const JsonbValue *value, int32 *result)
 
 /* Reads one value; false if it is not of the kind. */
 static bool
-read_value(JsonbValue *value, const char *path, const KvDynamoMember *member, KvDynamoValue *result)
+read_value(const JsonbValue *value, const char *path, const KvDynamoMember *member, KvDynamoValue *result)
 {
-	bool		is_container = value->type == jbvBinary;
-
 	switch (member->kind)
 	{
 		case KV_DYNAMO_STRING:
@@ -155,28 +153,42 @@ read_value(JsonbValue *value, const char *path, const KvDynamoMember *member, Kv
 		case KV_DYNAMO_INTEGER:
 			return read_integer(value, &result->integer);
 		case KV_DYNAMO_OBJECT:
-			if (!is_container || !JsonContainerIsObject(value->val.binary.data))
-				return false;
-			break;
+			result->part = *value;
+			return kv_dynamodb_is_object(value);
 		case KV_DYNAMO_ARRAY:
-			if (!is_container || !JsonContainerIsArray(value->val.binary.data))
-				return false;
-			break;
+			result->part = *value;
+			return kv_dynamodb_is_array(value);
 		case KV_DYNAMO_ANY:
-			return true;
+			break;
 	}
-	result->json = JsonbValueToJsonb(value);
 	return true;
 }
 
-/* Finds a member by name. */
-static int
-find_member(const JsonbValue *name, const char *what, const KvDynamoMember *members, int count)
+/* Returns a copy of an object or array of a request. */
+Jsonb *
+kv_dynamodb_json(const KvDynamoValue *value)
 {
-	for (int i = 0; i < count; i++)
-		if (strlen(members[i].name) == name->val.string.len &&
-			memcmp(members[i].name, name->val.string.val, name->val.string.len) == 0)
-			return i;
+	JsonbValue	part = value->part;
+
+	return value->given ? JsonbValueToJsonb(&part) : NULL;
+}
+
+/* Finds a member by name; count if there is none. */
+static int
+find_member(const JsonbValue *name, const KvDynamoMember *members, int count)
+{
+	int			i = 0;
+
+	while (i < count && (strlen(members[i].name) != name->val.string.len ||
+						 memcmp(members[i].name, name->val.string.val, name->val.string.len) != 0))
+		i++;
+	return i;
+}
+
+/* Raises the error of a member that is not known. */
+pg_noreturn static void
+refuse_member(const JsonbValue *name, const char *what)
+{
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_VALIDATION),
 			 errmsg("%s has the unknown member \"%s\"", what,
@@ -185,10 +197,11 @@ find_member(const JsonbValue *name, const char *what, const KvDynamoMember *memb
 
 /* Reads the members of an object. */
 void
-kv_dynamodb_read(Jsonb *object, const char *what, const char *path, const KvDynamoMember *members, int count,
+kv_dynamodb_read(JsonbContainer *object, const char *what, const char *path, const KvDynamoMember *members, int count,
 				 KvDynamoValue *values)
 {
-	JsonbIterator *iterator = JsonbIteratorInit(&object->root);
+	JsonbIterator *iterator = JsonbIteratorInit(object);
+	JsonbValue	unknown = {jbvNull};
 	JsonbValue	name;
 	JsonbValue	value;
 
@@ -196,11 +209,15 @@ kv_dynamodb_read(Jsonb *object, const char *what, const char *path, const KvDyna
 	(void) JsonbIteratorNext(&iterator, &name, true);
 	while (JsonbIteratorNext(&iterator, &name, true) == WJB_KEY)
 	{
-		int			i = find_member(&name, what, members, count);
+		int			i = find_member(&name, members, count);
 
 		CHECK_FOR_INTERRUPTS();
 		(void) JsonbIteratorNext(&iterator, &value, true);
-		if (value.type == jbvNull)
+		if (i == count)
+			unknown = name;
+		if (i == count && path == NULL)
+			refuse_member(&name, what);
+		if (i == count || value.type == jbvNull)
 			continue;
 		if (!read_value(&value, path, &members[i], &values[i]))
 			ereport(ERROR,
@@ -208,7 +225,7 @@ kv_dynamodb_read(Jsonb *object, const char *what, const char *path, const KvDyna
 					 errmsg("%s of %s must be %s", members[i].name, what, kind_names[members[i].kind]),
 					 errdetail_internal(KV_DYNAMODB_SERIALIZATION)));
 		values[i].given = true;
-		if (members[i].not_empty && JB_ROOT_COUNT(values[i].json) == 0)
+		if (members[i].not_empty && JsonContainerSize(kv_dynamodb_part(&values[i])) == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_KV_VALIDATION),
 					 errmsg("%s must not be empty", members[i].name)));
@@ -216,55 +233,56 @@ kv_dynamodb_read(Jsonb *object, const char *what, const char *path, const KvDyna
 	for (int i = 0; i < count; i++)
 		if (members[i].required && !values[i].given)
 			kv_dynamodb_refuse_null(path, members[i].name);
+	if (unknown.type != jbvNull)
+		refuse_member(&unknown, what);
 }
 
-/* Converts an item or key; what that takes besides, many times as much, is freed. */
-static Jsonb *
-convert_item(Jsonb *(*convert) (Jsonb *), Jsonb *item)
+/* Enters a context for a conversion, which takes many times what comes out of it; returns the caller's. */
+static MemoryContext
+enter_context(void)
 {
-	MemoryContext own = AllocSetContextCreate(CurrentMemoryContext, "kv.dynamodb item", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext caller = MemoryContextSwitchTo(own);
-	Jsonb	   *converted = convert(item);
-	Jsonb	   *copy = MemoryContextAlloc(caller, VARSIZE(converted));
+	return MemoryContextSwitchTo(AllocSetContextCreate(CurrentMemoryContext, "kv.dynamodb item", ALLOCSET_DEFAULT_SIZES));
+}
 
-	memcpy(copy, converted, VARSIZE(converted));
-	MemoryContextSwitchTo(caller);
+/* Goes back to the caller's context with an item, and frees all else. */
+static Jsonb *
+leave_context(MemoryContext caller, const Jsonb *item)
+{
+	MemoryContext own = MemoryContextSwitchTo(caller);
+	Jsonb	   *copy = palloc(VARSIZE(item));
+
+	memcpy(copy, item, VARSIZE(item));
 	MemoryContextDelete(own);
 	return copy;
 }
 
 /* Returns a plain item or key. */
 Jsonb *
-kv_dynamodb_plain(Jsonb *typed)
+kv_dynamodb_plain(JsonbContainer *typed)
 {
-	return typed ? convert_item(kv_item_from_typed, typed) : NULL;
+	MemoryContext caller;
+
+	if (typed == NULL)
+		return NULL;
+	caller = enter_context();
+	return leave_context(caller, kv_item_from_typed(typed));
 }
 
 /* Returns a typed item or key. */
 Jsonb *
 kv_dynamodb_typed(Jsonb *plain)
 {
-	return convert_item(kv_item_to_typed, plain);
-}
+	MemoryContext caller = enter_context();
 
-/* Returns an element of an array that must be an object. */
-static Jsonb *
-read_object(JsonbValue *element, const char *what)
-{
-	if (element->type != jbvBinary || !JsonContainerIsObject(element->val.binary.data))
-		ereport(ERROR,
-				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("an element of %s is not an object", what),
-				 errdetail_internal(KV_DYNAMODB_SERIALIZATION)));
-	return JsonbValueToJsonb(element);
+	return leave_context(caller, kv_item_to_typed(plain));
 }
 
 /* Returns the elements of an array of objects. */
-Jsonb **
-kv_dynamodb_objects(Jsonb *array, const char *what, int *count)
+JsonbValue *
+kv_dynamodb_objects(JsonbContainer *array, const char *what, int *count)
 {
-	Jsonb	  **objects = palloc(sizeof(Jsonb *) * (JB_ROOT_COUNT(array) + 1));
-	JsonbIterator *iterator = JsonbIteratorInit(&array->root);
+	JsonbValue *objects = palloc(sizeof(JsonbValue) * (JsonContainerSize(array) + 1));
+	JsonbIterator *iterator = JsonbIteratorInit(array);
 	JsonbValue	value;
 
 	*count = 0;
@@ -272,16 +290,21 @@ kv_dynamodb_objects(Jsonb *array, const char *what, int *count)
 	while (JsonbIteratorNext(&iterator, &value, true) == WJB_ELEM)
 	{
 		CHECK_FOR_INTERRUPTS();
-		objects[(*count)++] = read_object(&value, what);
+		if (!kv_dynamodb_is_object(&value))
+			ereport(ERROR,
+					(errcode(ERRCODE_KV_VALIDATION),
+					 errmsg("an element of %s is not an object", what),
+					 errdetail_internal(KV_DYNAMODB_SERIALIZATION)));
+		objects[(*count)++] = value;
 	}
 	return objects;
 }
 
 /* Calls a function for each member of an object. */
 void
-kv_dynamodb_each(Jsonb *object, KvDynamoVisitor visit, void *argument)
+kv_dynamodb_each(JsonbContainer *object, KvDynamoVisitor visit, void *argument)
 {
-	JsonbIterator *iterator = JsonbIteratorInit(&object->root);
+	JsonbIterator *iterator = JsonbIteratorInit(object);
 	JsonbValue	name;
 	JsonbValue	value;
 
@@ -290,152 +313,26 @@ kv_dynamodb_each(Jsonb *object, KvDynamoVisitor visit, void *argument)
 	{
 		CHECK_FOR_INTERRUPTS();
 		(void) JsonbIteratorNext(&iterator, &value, true);
-		visit(argument, &name, JsonbValueToJsonb(&value));
+		visit(argument, &name, &value);
 	}
 }
 
-/*
- * Adds an object or array as it is.  Core takes one that is pushed apart to
- * the last scalar, at many times its size; kv_json_write copies it.
- */
-static void
-push_whole(JsonbParseState **state, JsonbIteratorToken token, Jsonb *value)
-{
-	JsonbValue	empty;
-	JsonbValue *place;
-
-	empty.type = jbvNull;
-	pushJsonbValue(state, token, &empty);
-	place = token == WJB_ELEM ?
-		&(*state)->contVal.val.array.elems[(*state)->contVal.val.array.nElems - 1] :
-		&(*state)->contVal.val.object.pairs[(*state)->contVal.val.object.nPairs - 1].value;
-	place->type = jbvBinary;
-	place->val.binary.data = &value->root;
-	place->val.binary.len = VARSIZE(value) - VARHDRSZ;
-}
-
-/* Starts an object. */
+/* Adds an array of plain items or keys as one of typed ones. */
 void
-kv_dynamodb_open(JsonbParseState **state)
+kv_dynamodb_add_typed(JsonbParseState **state, const char *name, JsonbContainer *array)
 {
-	pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
-}
+	int			count;
+	JsonbValue *item = kv_dynamodb_objects(array, name, &count);
 
-/* Ends the outermost object and returns it. */
-Jsonb *
-kv_dynamodb_close(JsonbParseState **state)
-{
-	return kv_json_write(pushJsonbValue(state, WJB_END_OBJECT, NULL));
-}
-
-/* Adds the name of a member. */
-void
-kv_dynamodb_add_name(JsonbParseState **state, const char *name)
-{
-	JsonbValue	key;
-
-	key.type = jbvString;
-	key.val.string.val = unconstify(char *, name);
-	key.val.string.len = strlen(name);
-	pushJsonbValue(state, WJB_KEY, &key);
-}
-
-/* Adds a string member. */
-void
-kv_dynamodb_add_text(JsonbParseState **state, const char *name, const char *value)
-{
-	JsonbValue	string;
-
-	kv_dynamodb_add_name(state, name);
-	string.type = jbvString;
-	string.val.string.val = unconstify(char *, value);
-	string.val.string.len = strlen(value);
-	pushJsonbValue(state, WJB_VALUE, &string);
-}
-
-/* Adds a member that is a number. */
-void
-kv_dynamodb_add_numeric(JsonbParseState **state, const char *name, Numeric value)
-{
-	JsonbValue	number;
-
-	kv_dynamodb_add_name(state, name);
-	number.type = jbvNumeric;
-	number.val.numeric = value;
-	pushJsonbValue(state, WJB_VALUE, &number);
-}
-
-/* Adds a member that is a whole number. */
-void
-kv_dynamodb_add_integer(JsonbParseState **state, const char *name, int64 value)
-{
-	kv_dynamodb_add_numeric(state, name, int64_to_numeric(value));
-}
-
-/* Adds a boolean member. */
-void
-kv_dynamodb_add_boolean(JsonbParseState **state, const char *name, bool value)
-{
-	JsonbValue	boolean;
-
-	kv_dynamodb_add_name(state, name);
-	boolean.type = jbvBool;
-	boolean.val.boolean = value;
-	pushJsonbValue(state, WJB_VALUE, &boolean);
-}
-
-/* Adds an object or array as a member. */
-void
-kv_dynamodb_add_json(JsonbParseState **state, const char *name, Jsonb *value)
-{
-	kv_dynamodb_add_name(state, name);
-	push_whole(state, WJB_VALUE, value);
-}
-
-/* Adds a member as it is. */
-void
-kv_dynamodb_add_member(JsonbParseState **state, const JsonbValue *name, Jsonb *value)
-{
-	JsonbValue	pushed = *name;
-
-	pushJsonbValue(state, WJB_KEY, &pushed);
-	if (!JB_ROOT_IS_SCALAR(value))
-	{
-		push_whole(state, WJB_VALUE, value);
-		return;
-	}
-	(void) JsonbExtractScalar(&value->root, &pushed);
-	pushJsonbValue(state, WJB_VALUE, &pushed);
-}
-
-/* Adds an array of items or keys, each converted. */
-void
-kv_dynamodb_add_converted(JsonbParseState **state, const char *name, Jsonb *array, Jsonb *(*convert) (Jsonb *))
-{
-	JsonbIterator *iterator = JsonbIteratorInit(&array->root);
-	JsonbValue	value;
-
-	kv_dynamodb_add_name(state, name);
+	kv_json_add_name(state, name);
 	pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
-	(void) JsonbIteratorNext(&iterator, &value, true);
-	while (JsonbIteratorNext(&iterator, &value, true) == WJB_ELEM)
+	for (int i = 0; i < count; i++)
 	{
-		Jsonb	   *item;
+		Jsonb	   *plain = JsonbValueToJsonb(&item[i]);
 
 		CHECK_FOR_INTERRUPTS();
-		item = read_object(&value, name);
-		push_whole(state, WJB_ELEM, convert(item));
-		pfree(item);
+		kv_json_push_jsonb(state, WJB_ELEM, kv_dynamodb_typed(plain));
+		pfree(plain);
 	}
 	pushJsonbValue(state, WJB_END_ARRAY, NULL);
-}
-
-/* Returns an object without members. */
-Jsonb *
-kv_dynamodb_empty(void)
-{
-	JsonbParseState *state = NULL;
-
-	kv_dynamodb_open(&state);
-	return kv_dynamodb_close(&state);
 }

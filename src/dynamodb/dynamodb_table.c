@@ -138,18 +138,18 @@ read_definitions(const KvDynamoValue *value, Definitions *definitions)
 	static const KvDynamoMember members[] = {
 		{"AttributeName", KV_DYNAMO_STRING, true}, {"AttributeType", KV_DYNAMO_STRING, true, "S|N|B"}
 	};
-	Jsonb	  **element;
+	JsonbValue *element;
 
 	memset(definitions, 0, sizeof(Definitions));
 	if (!value->given)
 		return;
-	element = kv_dynamodb_objects(value->json, "AttributeDefinitions", &definitions->count);
+	element = kv_dynamodb_objects(kv_dynamodb_part(value), "AttributeDefinitions", &definitions->count);
 	definitions->one = palloc0(sizeof(Definition) * (definitions->count + 1));
 	for (int i = 0; i < definitions->count; i++)
 	{
 		KvDynamoValue member[lengthof(members)];
 
-		kv_dynamodb_read(element[i], "AttributeDefinitions", kv_dynamodb_element_path("attributeDefinitions", i),
+		kv_dynamodb_read(element[i].val.binary.data, "AttributeDefinitions", kv_dynamodb_element_path("attributeDefinitions", i),
 						 members, lengthof(members), member);
 		definitions->one[i].name = member[0].string;
 		definitions->one[i].type = member[1].string;
@@ -177,14 +177,14 @@ find_type(Definitions *definitions, text *name)
 
 /* Reads KeySchema. */
 static void
-read_keys(Jsonb *schema, const char *path, Definitions *definitions, Keys *keys)
+read_keys(JsonbContainer *schema, const char *path, Definitions *definitions, Keys *keys)
 {
 	static const KvDynamoMember members[] = {
 		{"AttributeName", KV_DYNAMO_STRING, true}, {"KeyType", KV_DYNAMO_STRING, true, "HASH|RANGE"}
 	};
 	KvKeySchema key = {0};
 	int			count;
-	Jsonb	  **element = kv_dynamodb_objects(schema, "KeySchema", &count);
+	JsonbValue *element = kv_dynamodb_objects(schema, "KeySchema", &count);
 
 	memset(keys, 0, sizeof(Keys));
 	if (count < 1 || count > KV_MAX_TABLE_KEYS)
@@ -193,7 +193,7 @@ read_keys(Jsonb *schema, const char *path, Definitions *definitions, Keys *keys)
 	{
 		KvDynamoValue member[lengthof(members)];
 
-		kv_dynamodb_read(element[i], "KeySchema", kv_dynamodb_element_path(path, i), members, lengthof(members), member);
+		kv_dynamodb_read(element[i].val.binary.data, "KeySchema", kv_dynamodb_element_path(path, i), members, lengthof(members), member);
 		if (!kv_dynamodb_is(member[1].string, i == 0 ? "HASH" : "RANGE"))
 			refuse(i == 0 ? "The first KeySchemaElement is not a HASH key type" :
 				   "The second KeySchemaElement is not a RANGE key type");
@@ -207,7 +207,7 @@ read_keys(Jsonb *schema, const char *path, Definitions *definitions, Keys *keys)
 
 /* Reads Projection. */
 static void
-read_projection(Jsonb *projection, const char *path, KvCreateIndex *create)
+read_projection(JsonbContainer *projection, const char *path, KvCreateIndex *create)
 {
 	static const KvDynamoMember members[] = {
 		{"ProjectionType", KV_DYNAMO_STRING, false, "ALL|KEYS_ONLY|INCLUDE"}, {"NonKeyAttributes", KV_DYNAMO_ARRAY}
@@ -224,8 +224,8 @@ read_projection(Jsonb *projection, const char *path, KvCreateIndex *create)
 	create->projection = member[0].string;
 	if (!member[1].given)
 		return;
-	names = palloc(sizeof(Datum) * (JB_ROOT_COUNT(member[1].json) + 1));
-	iterator = JsonbIteratorInit(&member[1].json->root);
+	names = palloc(sizeof(Datum) * (JsonContainerSize(kv_dynamodb_part(&member[1])) + 1));
+	iterator = JsonbIteratorInit(kv_dynamodb_part(&member[1]));
 	(void) JsonbIteratorNext(&iterator, &value, true);
 	while (JsonbIteratorNext(&iterator, &value, true) == WJB_ELEM)
 	{
@@ -246,14 +246,14 @@ typedef struct NewIndex
 
 /* Reads one index; table_keys NULL: a global one. */
 static void
-read_index(Jsonb *request, const char *path, Definitions *definitions, const Keys *table_keys, NewIndex *index)
+read_index(JsonbContainer *request, const char *path, Definitions *definitions, const Keys *table_keys, NewIndex *index)
 {
 	KvDynamoValue member[INDEX_MEMBERS];
 	Keys		keys;
 
 	memset(index, 0, sizeof(NewIndex));
 	kv_dynamodb_read(request, "index", path, index_members, INDEX_MEMBERS, member);
-	read_keys(member[INDEX_KEY].json, psprintf("%s.keySchema", path), definitions, &keys);
+	read_keys(kv_dynamodb_part(&member[INDEX_KEY]), psprintf("%s.keySchema", path), definitions, &keys);
 	index->name = member[INDEX_NAME].string;
 	index->global = table_keys == NULL;
 	if (table_keys)
@@ -271,7 +271,7 @@ read_index(Jsonb *request, const char *path, Definitions *definitions, const Key
 	}
 	index->create.sort_key = keys.name[1];
 	index->create.sort_key_type = keys.type[1];
-	read_projection(member[INDEX_PROJECTION].json, psprintf("%s.projection", path), &index->create);
+	read_projection(kv_dynamodb_part(&member[INDEX_PROJECTION]), psprintf("%s.projection", path), &index->create);
 	kv_index_check_projection(&index->create);
 }
 
@@ -281,11 +281,11 @@ read_indexes(const KvDynamoValue *value, const char *what, Definitions *definiti
 {
 	int			limit = table_keys ? KV_MAX_LOCAL_INDEXES : KV_MAX_GLOBAL_INDEXES;
 	int			count;
-	Jsonb	  **element;
+	JsonbValue *element;
 
 	if (!value->given)
 		return indexes;
-	element = kv_dynamodb_objects(value->json, what, &count);
+	element = kv_dynamodb_objects(kv_dynamodb_part(value), what, &count);
 	/* before the first one is made */
 	if (count > limit)
 		refuse(psprintf("%s has %d elements; a table has at most %d of them", what, count, limit));
@@ -293,7 +293,7 @@ read_indexes(const KvDynamoValue *value, const char *what, Definitions *definiti
 	{
 		NewIndex   *index = palloc(sizeof(NewIndex));
 
-		read_index(element[i], kv_dynamodb_element_path(table_keys ? "localSecondaryIndexes" : "globalSecondaryIndexes", i), definitions, table_keys, index);
+		read_index(element[i].val.binary.data, kv_dynamodb_element_path(table_keys ? "localSecondaryIndexes" : "globalSecondaryIndexes", i), definitions, table_keys, index);
 		indexes = lappend(indexes, index);
 	}
 	return indexes;
@@ -321,7 +321,7 @@ check_supported(const KvDynamoValue *value)
 	JsonbValue	enabled;
 
 	if (value[TABLE_STREAM].given &&
-		getKeyJsonValueFromContainer(&value[TABLE_STREAM].json->root, "StreamEnabled", strlen("StreamEnabled"), &enabled) &&
+		getKeyJsonValueFromContainer(kv_dynamodb_part(&value[TABLE_STREAM]), "StreamEnabled", strlen("StreamEnabled"), &enabled) &&
 		enabled.type == jbvBool && enabled.val.boolean)
 		refuse("StreamSpecification is not supported");
 	if (value[TABLE_PROTECTION].boolean)
@@ -334,9 +334,9 @@ description_answer(const char *name, Oid relid, const char *status)
 {
 	JsonbParseState *state = NULL;
 
-	kv_dynamodb_open(&state);
-	kv_dynamodb_add_json(&state, name, kv_dynamodb_description(relid, status));
-	return kv_dynamodb_close(&state);
+	kv_json_open(&state);
+	kv_json_add_jsonb(&state, name, kv_dynamodb_description(relid, status));
+	return kv_json_close(&state);
 }
 
 /* CreateTable */
@@ -353,10 +353,10 @@ kv_dynamodb_create_table(Jsonb *request)
 	Jsonb	   *tags;
 	Oid			relid;
 
-	kv_dynamodb_read(request, "CreateTable", NULL, create_members, TABLE_MEMBERS, value);
+	kv_dynamodb_read(&request->root, "CreateTable", NULL, create_members, TABLE_MEMBERS, value);
 	check_supported(value);
 	read_definitions(&value[TABLE_DEFINITIONS], &definitions);
-	read_keys(value[TABLE_KEY].json, "keySchema", &definitions, &keys);
+	read_keys(kv_dynamodb_part(&value[TABLE_KEY]), "keySchema", &definitions, &keys);
 	indexes = read_indexes(&value[TABLE_LOCAL], "LocalSecondaryIndexes", &definitions, &keys, NIL);
 	indexes = read_indexes(&value[TABLE_GLOBAL], "GlobalSecondaryIndexes", &definitions, NULL, indexes);
 	for (int i = 0; i < definitions.count; i++)
@@ -364,7 +364,7 @@ kv_dynamodb_create_table(Jsonb *request)
 			refuse(psprintf("Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions: "
 							"%s is no key", kv_dynamodb_shown(VARDATA_ANY(definitions.one[i].name),
 											  VARSIZE_ANY_EXHDR(definitions.one[i].name))));
-	tags = value[TABLE_TAGS].given ? kv_dynamodb_read_tags(value[TABLE_TAGS].json, kv_dynamodb_empty()) : NULL;
+	tags = value[TABLE_TAGS].given ? kv_dynamodb_read_tags(kv_dynamodb_part(&value[TABLE_TAGS]), kv_json_empty_object()) : NULL;
 
 	create.table_name = cstring_to_text(kv_dynamodb_new_table_name(value[TABLE_NAME].string, &derived));
 	create.partition_key = keys.name[0];
@@ -383,7 +383,7 @@ kv_dynamodb_create_table(Jsonb *request)
 
 /* Carries out one element of GlobalSecondaryIndexUpdates. */
 static void
-update_index(Oid table, Jsonb *request, const char *path, Definitions *definitions)
+update_index(Oid table, JsonbContainer *request, const char *path, Definitions *definitions)
 {
 	static const KvDynamoMember members[] = {
 		{"Create", KV_DYNAMO_OBJECT}, {"Delete", KV_DYNAMO_OBJECT}, {"Update", KV_DYNAMO_OBJECT}
@@ -401,7 +401,7 @@ update_index(Oid table, Jsonb *request, const char *path, Definitions *definitio
 	{
 		NewIndex	index;
 
-		read_index(member[0].json, psprintf("%s.create", path), definitions, NULL, &index);
+		read_index(kv_dynamodb_part(&member[0]), psprintf("%s.create", path), definitions, NULL, &index);
 		create_index(table, &index);
 	}
 	else if (member[1].given)
@@ -410,7 +410,7 @@ update_index(Oid table, Jsonb *request, const char *path, Definitions *definitio
 		Oid			global;
 		text	   *relation;
 
-		kv_dynamodb_read(member[1].json, "Delete", psprintf("%s.delete", path), name_and_throughput, 1, &name);
+		kv_dynamodb_read(kv_dynamodb_part(&member[1]), "Delete", psprintf("%s.delete", path), name_and_throughput, 1, &name);
 		relation = kv_dynamodb_index(table, name.string);
 		if (kv_table_find_index(kv_table_open(table, AccessShareLock), relation, &global) != NULL)
 			refuse(psprintf("%s is a local secondary index", text_to_cstring(name.string)));
@@ -421,7 +421,7 @@ update_index(Oid table, Jsonb *request, const char *path, Definitions *definitio
 		KvDynamoValue value[lengthof(name_and_throughput)];
 
 		/* what it may change means nothing here, but the index must be there */
-		kv_dynamodb_read(member[2].json, "Update", psprintf("%s.update", path), name_and_throughput,
+		kv_dynamodb_read(kv_dynamodb_part(&member[2]), "Update", psprintf("%s.update", path), name_and_throughput,
 						 lengthof(name_and_throughput), value);
 		(void) kv_dynamodb_index(table, value[0].string);
 	}
@@ -433,12 +433,12 @@ kv_dynamodb_update_table(Jsonb *request)
 {
 	KvDynamoValue value[UPDATE_MEMBERS];
 	Definitions definitions;
-	Jsonb	  **element = NULL;
+	JsonbValue *element = NULL;
 	bool		has_change = false;
 	int			count = 0;
 	Oid			table;
 
-	kv_dynamodb_read(request, "UpdateTable", NULL, update_members, UPDATE_MEMBERS, value);
+	kv_dynamodb_read(&request->root, "UpdateTable", NULL, update_members, UPDATE_MEMBERS, value);
 	for (int i = 0; i < UPDATE_MEMBERS; i++)
 		has_change |= value[i].given && i != TABLE_NAME && i != TABLE_DEFINITIONS;
 	if (!has_change)
@@ -449,12 +449,12 @@ kv_dynamodb_update_table(Jsonb *request)
 	check_supported(value);
 	read_definitions(&value[TABLE_DEFINITIONS], &definitions);
 	if (value[UPDATE_GLOBAL].given)
-		element = kv_dynamodb_objects(value[UPDATE_GLOBAL].json, "GlobalSecondaryIndexUpdates", &count);
+		element = kv_dynamodb_objects(kv_dynamodb_part(&value[UPDATE_GLOBAL]), "GlobalSecondaryIndexUpdates", &count);
 	table = kv_dynamodb_table(value[TABLE_NAME].string);
 	for (int i = 0; i < count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		update_index(table, element[i], kv_dynamodb_element_path("globalSecondaryIndexUpdates", i), &definitions);
+		update_index(table, element[i].val.binary.data, kv_dynamodb_element_path("globalSecondaryIndexUpdates", i), &definitions);
 	}
 	CommandCounterIncrement();
 	return description_answer("TableDescription", table, "ACTIVE");
@@ -468,7 +468,7 @@ kv_dynamodb_delete_table(Jsonb *request)
 	Jsonb	   *answer;
 	Oid			table;
 
-	kv_dynamodb_read(request, "DeleteTable", NULL, name_members, 1, &name);
+	kv_dynamodb_read(&request->root, "DeleteTable", NULL, name_members, 1, &name);
 	table = kv_dynamodb_table(name.string);
 	/* first the strong lock: two sessions that had the weak one would wait for each other */
 	kv_table_lock_to_drop(table);
@@ -483,7 +483,7 @@ kv_dynamodb_describe_table(Jsonb *request)
 {
 	KvDynamoValue name;
 
-	kv_dynamodb_read(request, "DescribeTable", NULL, name_members, 1, &name);
+	kv_dynamodb_read(&request->root, "DescribeTable", NULL, name_members, 1, &name);
 	return description_answer("Table", kv_dynamodb_table(name.string), "ACTIVE");
 }
 
@@ -548,7 +548,7 @@ kv_dynamodb_list_tables(Jsonb *request)
 	ListCell   *cell;
 	bool		more = false;
 
-	kv_dynamodb_read(request, "ListTables", NULL, members, lengthof(members), value);
+	kv_dynamodb_read(&request->root, "ListTables", NULL, members, lengthof(members), value);
 	if (value[0].given)
 		start = text_to_cstring(value[0].string);
 	if (value[1].given)
@@ -559,13 +559,11 @@ kv_dynamodb_list_tables(Jsonb *request)
 				 errmsg("1 validation error detected: Value '%d' at 'limit' failed to satisfy constraint: "
 						"Member must have value between 1 and %d", limit, MAX_LISTED)));
 	names = list_names();
-	kv_dynamodb_open(&state);
-	kv_dynamodb_add_name(&state, "TableNames");
+	kv_json_open(&state);
+	kv_json_add_name(&state, "TableNames");
 	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
 	foreach(cell, names)
 	{
-		JsonbValue	name;
-
 		if (start && strcmp(lfirst(cell), start) <= 0)
 			continue;
 		more = count == limit;
@@ -573,13 +571,10 @@ kv_dynamodb_list_tables(Jsonb *request)
 			break;
 		last = lfirst(cell);
 		count++;
-		name.type = jbvString;
-		name.val.string.val = lfirst(cell);
-		name.val.string.len = strlen(last);
-		pushJsonbValue(&state, WJB_ELEM, &name);
+		kv_json_push_text(&state, WJB_ELEM, last);
 	}
 	pushJsonbValue(&state, WJB_END_ARRAY, NULL);
 	if (more)
-		kv_dynamodb_add_text(&state, "LastEvaluatedTableName", last);
-	return kv_dynamodb_close(&state);
+		kv_json_add_text(&state, "LastEvaluatedTableName", last);
+	return kv_json_close(&state);
 }

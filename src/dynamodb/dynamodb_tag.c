@@ -50,19 +50,19 @@ open_to_tag(text *resource)
 
 /* Returns old tags with those of an array of Key and Value. */
 Jsonb *
-kv_dynamodb_read_tags(Jsonb *array, Jsonb *old)
+kv_dynamodb_read_tags(JsonbContainer *array, Jsonb *old)
 {
 	static const KvDynamoMember members[] = {
 		{"Key", KV_DYNAMO_STRING, true}, {"Value", KV_DYNAMO_STRING, true}
 	};
 	JsonbParseState *state = NULL;
 	int			count;
-	Jsonb	  **tag = kv_dynamodb_objects(array, "Tags", &count);
+	JsonbValue *tag = kv_dynamodb_objects(array, "Tags", &count);
 	JsonbIterator *iterator = JsonbIteratorInit(&old->root);
 	JsonbValue	value;
 	Jsonb	   *tags;
 
-	kv_dynamodb_open(&state);
+	kv_json_open(&state);
 	(void) JsonbIteratorNext(&iterator, &value, true);
 	while (JsonbIteratorNext(&iterator, &value, true) == WJB_KEY)
 	{
@@ -76,7 +76,7 @@ kv_dynamodb_read_tags(Jsonb *array, Jsonb *old)
 		int			key_length;
 		int			value_length;
 
-		kv_dynamodb_read(tag[i], "Tags", kv_dynamodb_element_path("tags", i), members, lengthof(members), member);
+		kv_dynamodb_read(tag[i].val.binary.data, "Tags", kv_dynamodb_element_path("tags", i), members, lengthof(members), member);
 		key_length = pg_mbstrlen_with_len(VARDATA_ANY(member[0].string), VARSIZE_ANY_EXHDR(member[0].string));
 		value_length = pg_mbstrlen_with_len(VARDATA_ANY(member[1].string), VARSIZE_ANY_EXHDR(member[1].string));
 		if (key_length < 1 || key_length > MAX_TAG_KEY || value_length > MAX_TAG_VALUE)
@@ -85,9 +85,9 @@ kv_dynamodb_read_tags(Jsonb *array, Jsonb *old)
 					 errmsg("One or more parameter values were invalid: a tag has a key of 1 to %d and a value of up to %d characters",
 							MAX_TAG_KEY, MAX_TAG_VALUE)));
 		/* of members with one name jsonb keeps the last */
-		kv_dynamodb_add_text(&state, text_to_cstring(member[0].string), text_to_cstring(member[1].string));
+		kv_json_add_text(&state, text_to_cstring(member[0].string), text_to_cstring(member[1].string));
 	}
-	tags = kv_dynamodb_close(&state);
+	tags = kv_json_close(&state);
 	if (JB_ROOT_COUNT(tags) > MAX_TAGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_LIMIT_EXCEEDED),
@@ -105,11 +105,11 @@ kv_dynamodb_tag_resource(Jsonb *request)
 	KvDynamoValue value[lengthof(members)];
 	Oid			table;
 
-	kv_dynamodb_read(request, "TagResource", NULL, members, lengthof(members), value);
+	kv_dynamodb_read(&request->root, "TagResource", NULL, members, lengthof(members), value);
 	table = open_to_tag(value[0].string);
 	kv_dynamodb_note_table(table, kv_dynamodb_table_name(table),
-						   kv_dynamodb_read_tags(value[1].json, kv_dynamodb_tags(table)));
-	return kv_dynamodb_empty();
+						   kv_dynamodb_read_tags(kv_dynamodb_part(&value[1]), kv_dynamodb_tags(table)));
+	return kv_json_empty_object();
 }
 
 /* UntagResource */
@@ -126,35 +126,33 @@ kv_dynamodb_untag_resource(Jsonb *request)
 	JsonbValue	tag;
 	Oid			table;
 
-	kv_dynamodb_read(request, "UntagResource", NULL, members, lengthof(members), value);
+	kv_dynamodb_read(&request->root, "UntagResource", NULL, members, lengthof(members), value);
 	table = open_to_tag(value[0].string);
 	iterator = JsonbIteratorInit(&kv_dynamodb_tags(table)->root);
-	kv_dynamodb_open(&state);
+	kv_json_open(&state);
 	(void) JsonbIteratorNext(&iterator, &name, true);
 	while (JsonbIteratorNext(&iterator, &name, true) == WJB_KEY)
 	{
 		(void) JsonbIteratorNext(&iterator, &tag, true);
-		if (findJsonbValueFromContainer(&value[1].json->root, JB_FARRAY, &name) != NULL)
+		if (findJsonbValueFromContainer(kv_dynamodb_part(&value[1]), JB_FARRAY, &name) != NULL)
 			continue;
 		pushJsonbValue(&state, WJB_KEY, &name);
 		pushJsonbValue(&state, WJB_VALUE, &tag);
 	}
-	kv_dynamodb_note_table(table, kv_dynamodb_table_name(table), kv_dynamodb_close(&state));
-	return kv_dynamodb_empty();
+	kv_dynamodb_note_table(table, kv_dynamodb_table_name(table), kv_json_close(&state));
+	return kv_json_empty_object();
 }
 
 /* Adds one tag to an array. */
 static void
-add_tag(void *argument, const JsonbValue *name, Jsonb *value)
+add_tag(void *argument, const JsonbValue *name, const JsonbValue *value)
 {
 	JsonbParseState **state = argument;
-	JsonbValue	tag;
 
-	(void) JsonbExtractScalar(&value->root, &tag);
-	kv_dynamodb_open(state);
-	kv_dynamodb_add_text(state, "Key", kv_dynamodb_string(name));
-	kv_dynamodb_add_name(state, "Value");
-	pushJsonbValue(state, WJB_VALUE, &tag);
+	kv_json_open(state);
+	kv_json_add_text(state, "Key", kv_dynamodb_string(name));
+	kv_json_add_name(state, "Value");
+	kv_json_push(state, WJB_VALUE, value);
 	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
 
@@ -169,15 +167,15 @@ kv_dynamodb_list_tags_of_resource(Jsonb *request)
 	JsonbParseState *state = NULL;
 	Oid			table;
 
-	kv_dynamodb_read(request, "ListTagsOfResource", NULL, members, lengthof(members), value);
+	kv_dynamodb_read(&request->root, "ListTagsOfResource", NULL, members, lengthof(members), value);
 	table = kv_dynamodb_table(value[0].string);
 	(void) kv_table_open(table, AccessShareLock);
-	kv_dynamodb_open(&state);
-	kv_dynamodb_add_name(&state, "Tags");
+	kv_json_open(&state);
+	kv_json_add_name(&state, "Tags");
 	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
-	kv_dynamodb_each(kv_dynamodb_tags(table), add_tag, &state);
+	kv_dynamodb_each(&kv_dynamodb_tags(table)->root, add_tag, &state);
 	pushJsonbValue(&state, WJB_END_ARRAY, NULL);
-	return kv_dynamodb_close(&state);
+	return kv_json_close(&state);
 }
 
 /* DescribeLimits: the service's defaults; nothing here is limited so. */
@@ -187,13 +185,13 @@ kv_dynamodb_describe_limits(Jsonb *request)
 	KvDynamoValue none;
 	JsonbParseState *state = NULL;
 
-	kv_dynamodb_read(request, "DescribeLimits", NULL, NULL, 0, &none);
-	kv_dynamodb_open(&state);
-	kv_dynamodb_add_integer(&state, "AccountMaxReadCapacityUnits", 80000);
-	kv_dynamodb_add_integer(&state, "AccountMaxWriteCapacityUnits", 80000);
-	kv_dynamodb_add_integer(&state, "TableMaxReadCapacityUnits", 40000);
-	kv_dynamodb_add_integer(&state, "TableMaxWriteCapacityUnits", 40000);
-	return kv_dynamodb_close(&state);
+	kv_dynamodb_read(&request->root, "DescribeLimits", NULL, NULL, 0, &none);
+	kv_json_open(&state);
+	kv_json_add_integer(&state, "AccountMaxReadCapacityUnits", 80000);
+	kv_json_add_integer(&state, "AccountMaxWriteCapacityUnits", 80000);
+	kv_json_add_integer(&state, "TableMaxReadCapacityUnits", 40000);
+	kv_json_add_integer(&state, "TableMaxWriteCapacityUnits", 40000);
+	return kv_json_close(&state);
 }
 
 /* DescribeEndpoints */
@@ -203,14 +201,14 @@ kv_dynamodb_describe_endpoints(Jsonb *request)
 	KvDynamoValue none;
 	JsonbParseState *state = NULL;
 
-	kv_dynamodb_read(request, "DescribeEndpoints", NULL, NULL, 0, &none);
-	kv_dynamodb_open(&state);
-	kv_dynamodb_add_name(&state, "Endpoints");
+	kv_dynamodb_read(&request->root, "DescribeEndpoints", NULL, NULL, 0, &none);
+	kv_json_open(&state);
+	kv_json_add_name(&state, "Endpoints");
 	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
-	kv_dynamodb_open(&state);
-	kv_dynamodb_add_text(&state, "Address", "dynamodb.local");
-	kv_dynamodb_add_integer(&state, "CachePeriodInMinutes", 1440);
+	kv_json_open(&state);
+	kv_json_add_text(&state, "Address", "dynamodb.local");
+	kv_json_add_integer(&state, "CachePeriodInMinutes", 1440);
 	pushJsonbValue(&state, WJB_END_OBJECT, NULL);
 	pushJsonbValue(&state, WJB_END_ARRAY, NULL);
-	return kv_dynamodb_close(&state);
+	return kv_json_close(&state);
 }

@@ -142,6 +142,30 @@ extern void kv_item_check_size(const KvItemView *view);
  */
 extern Jsonb *kv_json_write(const JsonbValue *value);
 
+/* --- item_json.c: building JSON --- */
+
+/*
+ * An object member by member.  Objects and arrays that are added, and strings,
+ * must stay until it is closed.
+ */
+extern void kv_json_open(JsonbParseState **state);
+extern Jsonb *kv_json_close(JsonbParseState **state);
+extern void kv_json_add_name(JsonbParseState **state, const char *name);
+extern void kv_json_add_text(JsonbParseState **state, const char *name, const char *value);
+extern void kv_json_add_integer(JsonbParseState **state, const char *name, int64 value);
+extern void kv_json_add_numeric(JsonbParseState **state, const char *name, Numeric value);
+extern void kv_json_add_boolean(JsonbParseState **state, const char *name, bool value);
+extern void kv_json_add_jsonb(JsonbParseState **state, const char *name, Jsonb *value);
+extern void kv_json_add_member(JsonbParseState **state, const JsonbValue *name, const JsonbValue *value);
+
+/* Adds a value, or an element of an array (WJB_ELEM). */
+extern void kv_json_push(JsonbParseState **state, JsonbIteratorToken token, const JsonbValue *value);
+extern void kv_json_push_text(JsonbParseState **state, JsonbIteratorToken token, const char *text);
+extern void kv_json_push_jsonb(JsonbParseState **state, JsonbIteratorToken token, Jsonb *jsonb);
+
+/* Returns an object without members. */
+extern Jsonb *kv_json_empty_object(void);
+
 /* --- item_key.c: keys out of JSON and text, and back --- */
 
 /* Takes the key from a JSON object that must hold the key attributes and nothing else; checks type, emptiness and length. */
@@ -204,7 +228,7 @@ extern void kv_item_split(const KvKeySchema *schema, Jsonb *whole, KvItemView *v
 /* --- item_typed.c: DynamoDB's typed JSON --- */
 
 /* Returns the item, in normal form, of a map of attribute names to typed values, {"a": {"S": "x"}}. */
-extern Jsonb *kv_item_from_typed(Jsonb *typed);
+extern Jsonb *kv_item_from_typed(const JsonbContainer *typed);
 
 /* Returns the reverse; the item need not be in normal form. */
 extern Jsonb *kv_item_to_typed(Jsonb *item);

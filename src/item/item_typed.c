@@ -256,16 +256,16 @@ from_typed_value(JsonbParseState **state, JsonbIteratorToken token,
 
 /* Returns the item that the typed JSON stands for, in normal form. */
 Jsonb *
-kv_item_from_typed(Jsonb *typed)
+kv_item_from_typed(const JsonbContainer *typed)
 {
 	JsonbParseState *state = NULL;
 	JsonbValue *item;
 
-	if (!JB_ROOT_IS_OBJECT(typed))
+	if (!JsonContainerIsObject(typed))
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("typed JSON is not an object of attributes")));
-	item = from_typed_container(&state, &typed->root, 0, NULL);
+	item = from_typed_container(&state, typed, 0, NULL);
 	/* Sorts sets; checks duplicates and names. */
 	return kv_item_normalize(JsonbValueToJsonb(item));
 }

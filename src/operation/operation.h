@@ -71,6 +71,7 @@ typedef struct KvReadRequest
 	Jsonb	   *attribute_values;
 	Jsonb	   *attribute_names;
 	text	   *index;
+	text	   *index_alias;	/* what messages call the index; NULL: by its name */
 	text	   *filter;
 	text	   *projection;
 	bool		scan_forward;
@@ -81,7 +82,7 @@ typedef struct KvReadRequest
 	bool		count_only;		/* of a page: count the items, return none (Select COUNT) */
 	int32	   *segment;		/* of a scan; both or none */
 	int32	   *total_segments;
-	bool		all_attributes; /* without a projection: of a local index, too, all that the table has */
+	bool		all_attributes; /* without a projection: of an index, too, all that the table has; KV007 if a global one has less */
 } KvReadRequest;
 
 /* A query or scan under way. */
@@ -179,25 +180,54 @@ typedef struct KvCaller
 {
 	/* finds a table by the name that a request gives it; KV005, or InvalidOid, if there is none */
 	Oid			(*find_table) (const char *name, bool missing_ok);
+	/* makes an item, key or values of the request plain */
+	Jsonb	   *(*plain) (JsonbContainer *part);
 	bool		measured;		/* consumed is wanted */
 	List	   *consumed;		/* set to a list of KvConsumed, in order of appearance */
 	bool		replayed;		/* set if the token of a transaction was used for it before: nothing was written */
 } KvCaller;
 
-/* Raises an error unless a request holds at least one and at most limit of something; the operations do it themselves. */
-extern void kv_request_check_count(const char *what, int count, int limit);
+typedef enum KvMemberKind
+{
+	KV_MEMBER_STRING,
+	KV_MEMBER_BOOLEAN,
+	KV_MEMBER_OBJECT,
+	KV_MEMBER_ARRAY,
+	KV_MEMBER_NONE				/* a string that must be NONE: the rest is for kv.dynamodb */
+} KvMemberKind;
+
+/* A member that an object of a request may have. */
+typedef struct KvMember
+{
+	const char *name;
+	KvMemberKind kind;
+	bool		required;
+} KvMember;
+
+/* A verb of a batch or transaction, such as PutRequest or Update, and the members of the object that it is given. */
+#define KV_MAX_VERB_MEMBERS		8
+typedef struct KvVerb
+{
+	const char *name;
+	const KvMember *members;
+	int			count;
+} KvVerb;
+
+/* Finds a verb; NULL if none has this name. */
+extern const KvVerb *kv_operation_verb(const char *name, int length);
 
 /*
  * The request and the answer have the shapes of DynamoDB's API, with plain
- * JSON items; the request may do without the RequestItems around it.  Tables
- * are named as regclass reads them, and nothing is measured, where caller is
- * NULL.
+ * JSON items.  Where caller is NULL, tables are named as regclass reads them,
+ * and nothing is measured; the request may have RequestItems or TransactItems
+ * around it.  A caller's is what is inside of that, its items as plain makes
+ * them.
  *
  * A request is read and checked as a whole before the first item is touched:
  * its shape, then limits, expressions, tables, and items last.
  */
-extern Jsonb *kv_operation_batch_write(Jsonb *request, KvCaller *caller);
-extern Jsonb *kv_operation_batch_get(Jsonb *request, KvCaller *caller);
+extern Jsonb *kv_operation_batch_write(JsonbContainer *request, KvCaller *caller);
+extern Jsonb *kv_operation_batch_get(JsonbContainer *request, KvCaller *caller);
 
 /* --- operation_transact_write.c, operation_transact_get.c: many items, all or none --- */
 
@@ -213,10 +243,10 @@ extern Jsonb *kv_operation_batch_get(Jsonb *request, KvCaller *caller);
  *
  * Such transactions are serializable among themselves and cannot deadlock.
  */
-extern Jsonb *kv_operation_transact_write(Jsonb *request, text *token, KvCaller *caller);
+extern Jsonb *kv_operation_transact_write(JsonbContainer *request, text *token, KvCaller *caller);
 
 /* Reads items of one moment. */
-extern Jsonb *kv_operation_transact_get(Jsonb *request, KvCaller *caller);
+extern Jsonb *kv_operation_transact_get(JsonbContainer *request, KvCaller *caller);
 
 /* --- operation_compact.c --- */
 

@@ -71,22 +71,32 @@ static const KvMember request_members[REQUEST_MEMBERS] = {
 	{"ReturnConsumedCapacity", KV_MEMBER_NONE, false}
 };
 
-/* Reads one key. */
+/* Takes one key as JSON. */
 static void
-read_key(Batch *batch, int part, const JsonbValue *value)
+take_key(Batch *batch, int part, const JsonbValue *value)
 {
-	KvRequestKey *key = &batch->key[batch->count];
+	KvMemberValue key = {.container = kv_request_object(value)};
 
-	if (kv_request_object(value) == NULL)
+	if (key.container == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("key is not an object")));
-	batch->key_json[batch->count] = JsonbValueToJsonb(unconstify(JsonbValue *, value));
-	batch->part_of[batch->count] = part;
-	key->table = batch->part[part].table;
-	kv_key_from_json(&key->table->key, batch->key_json[batch->count], key->key);
+	key.length = value->val.binary.len;
+	batch->key_json[batch->count] = kv_request_plain(batch->tables.caller, &key);
+	batch->part_of[batch->count++] = part;
+}
+
+/* Reads one key. */
+static void
+read_key(Batch *batch, int number)
+{
+	KvRequestKey *key = &batch->key[number];
+
+	batch->context.number = number + 1;
+	key->table = batch->part[batch->part_of[number]].table;
+	kv_key_from_json(&key->table->key, batch->key_json[number], key->key);
 	key->leaf = kv_table_route(key->table, key->key[0]);
-	key->number = batch->count++;
+	key->number = number;
 }
 
 /* Reads the shape of what is asked of one table. */
@@ -114,7 +124,7 @@ check_expressions(const Batch *batch)
 		KvExpressions expressions = {0};
 
 		expressions.projection = batch->part[i].member[PART_PROJECTION].string;
-		expressions.names = batch->part[i].member[PART_NAMES].object;
+		expressions.names = kv_request_copy(&batch->part[i].member[PART_NAMES]);
 		kv_expressions_check(&expressions);
 	}
 }
@@ -138,7 +148,7 @@ open_tables(Batch *batch)
 		part->table = kv_request_table(&batch->tables, part->name.val.string.val, part->name.val.string.len);
 		kv_table_check_rights(part->table, ACL_SELECT);
 		part->capacity = kv_request_capacity(&batch->tables, part->table);
-		placeholders = kv_placeholders_create(part->member[PART_NAMES].object, NULL);
+		placeholders = kv_placeholders_create(kv_request_copy(&part->member[PART_NAMES]), NULL);
 		if (part->member[PART_PROJECTION].string)
 			part->projection = kv_projection_bind(part->member[PART_PROJECTION].string, placeholders,
 												  &part->table->key);
@@ -153,30 +163,31 @@ check_count(const Batch *batch)
 	int			count = 0;
 
 	for (int i = 0; i < batch->part_count; i++)
-		count += JsonContainerSize(batch->part[i].member[PART_KEYS].array);
+		count += JsonContainerSize(batch->part[i].member[PART_KEYS].container);
 	kv_request_check_count("keys", count, KV_MAX_BATCH_GETS);
 }
 
-/* Reads the keys of one table. */
+/* Takes the keys of one table. */
 static void
-read_keys(Batch *batch, int part)
+take_keys(Batch *batch, int part)
 {
 	KvRequestWalk walk;
 
-	kv_request_walk_start(&walk, batch->part[part].member[PART_KEYS].array);
+	kv_request_walk_start(&walk, batch->part[part].member[PART_KEYS].container);
 	while (kv_request_walk_next(&walk))
 	{
 		batch->context.number = batch->count + 1;
-		read_key(batch, part, &walk.value);
+		take_key(batch, part, &walk.value);
 	}
 	batch->context.number = 0;
 }
 
 /* Reads the whole request. */
 static void
-read_request(Batch *batch, Jsonb *request)
+read_request(Batch *batch, JsonbContainer *request)
 {
-	JsonbContainer *tables = kv_request_unwrap(request, request_members, REQUEST_MEMBERS, KV_MAX_BATCH_GETS);
+	JsonbContainer *tables = kv_request_unwrap(request, batch->tables.caller, request_members, REQUEST_MEMBERS,
+											   KV_MAX_BATCH_GETS);
 	KvRequestWalk walk;
 
 	batch->part = palloc0(sizeof(TablePart) * JsonContainerSize(tables));
@@ -184,9 +195,12 @@ read_request(Batch *batch, Jsonb *request)
 	while (kv_request_walk_next(&walk))
 		read_shape(batch, &walk.name, &walk.value);
 	check_count(batch);
-	open_tables(batch);
 	for (int i = 0; i < batch->part_count; i++)
-		read_keys(batch, i);
+		take_keys(batch, i);
+	open_tables(batch);
+	for (int i = 0; i < batch->count; i++)
+		read_key(batch, i);
+	batch->context.number = 0;
 }
 
 /* Takes an item that was read, unless the answer is full. */
@@ -245,17 +259,13 @@ make_unprocessed_part(const Batch *batch, int part)
 	if (count == 0)
 		return NULL;
 
-	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	kv_json_open(&state);
 	kv_json_add_jsonb(&state, part_members[PART_KEYS].name, kv_json_array(keys, count));
 	kv_request_walk_start(&walk, batch->part[part].request);
 	while (kv_request_walk_next(&walk))
-	{
-		if (kv_request_array(&walk.value))
-			continue;
-		pushJsonbValue(&state, WJB_KEY, &walk.name);
-		pushJsonbValue(&state, WJB_VALUE, &walk.value);
-	}
-	return JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL));
+		if (kv_request_array(&walk.value) == NULL)
+			kv_json_add_member(&state, &walk.name, &walk.value);
+	return kv_json_close(&state);
 }
 
 /* Returns what was not processed, by table. */
@@ -280,7 +290,7 @@ make_unprocessed(const Batch *batch)
 
 /* Reads the items. */
 Jsonb *
-kv_operation_batch_get(Jsonb *request, KvCaller *caller)
+kv_operation_batch_get(JsonbContainer *request, KvCaller *caller)
 {
 	Batch	   *batch = palloc0(sizeof(Batch));
 	KvJsonMember members[2] = {{"Responses", strlen("Responses")}, {"UnprocessedKeys", strlen("UnprocessedKeys")}};

@@ -60,12 +60,12 @@ static const KvMember write_members[WRITE_MEMBERS] = {
 	[PUT_REQUEST] = {"PutRequest", KV_MEMBER_OBJECT, false},
 	[DELETE_REQUEST] = {"DeleteRequest", KV_MEMBER_OBJECT, false}
 };
-static const char *const verb_names[] = {
-	[KV_VERB_PUT] = "PutRequest",
-	[KV_VERB_DELETE] = "DeleteRequest"
-};
 static const KvMember put_members[] = {{"Item", KV_MEMBER_OBJECT, true}};
 static const KvMember delete_members[] = {{"Key", KV_MEMBER_OBJECT, true}};
+const KvVerb kv_batch_verbs[] = {
+	[KV_VERB_PUT] = {"PutRequest", put_members, 1},
+	[KV_VERB_DELETE] = {"DeleteRequest", delete_members, 1}
+};
 
 /* Reads the shape of one write. */
 static void
@@ -80,17 +80,15 @@ read_shape(Batch *batch, OneWrite *one, const JsonbValue *value)
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("write is not an object")));
 	kv_request_read(object, "write", write_members, WRITE_MEMBERS, verb);
-	if ((verb[PUT_REQUEST].object != NULL) == (verb[DELETE_REQUEST].object != NULL))
+	if ((verb[PUT_REQUEST].container != NULL) == (verb[DELETE_REQUEST].container != NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("write must have either PutRequest or DeleteRequest")));
-	one->verb = verb[PUT_REQUEST].object ? KV_VERB_PUT : KV_VERB_DELETE;
-	batch->context.verb = verb_names[one->verb];
-	if (one->verb == KV_VERB_PUT)
-		kv_request_read(&verb[PUT_REQUEST].object->root, "PutRequest", put_members, 1, &body);
-	else
-		kv_request_read(&verb[DELETE_REQUEST].object->root, "DeleteRequest", delete_members, 1, &body);
-	one->body = body.object;
+	one->verb = verb[PUT_REQUEST].container ? KV_VERB_PUT : KV_VERB_DELETE;
+	batch->context.verb = kv_batch_verbs[one->verb].name;
+	kv_request_read(verb[one->verb == KV_VERB_PUT ? PUT_REQUEST : DELETE_REQUEST].container, batch->context.verb,
+					kv_batch_verbs[one->verb].members, 1, &body);
+	one->body = kv_request_plain(batch->tables.caller, &body);
 }
 
 /* Takes the item or key of one write. */
@@ -102,7 +100,7 @@ read_item(Batch *batch, int number)
 	KvRequestKey *key = &batch->key[number];
 
 	batch->context.number = number + 1;
-	key->verb = batch->context.verb = verb_names[one->verb];
+	key->verb = batch->context.verb = kv_batch_verbs[one->verb].name;
 	kv_write_start(write, one->verb, one->table, false);
 	write->capacity = kv_request_capacity(&batch->tables, one->table);
 	if (one->verb == KV_VERB_PUT)
@@ -178,9 +176,10 @@ open_tables(Batch *batch, JsonbContainer *tables)
 
 /* Reads the whole request. */
 static void
-read_request(Batch *batch, Jsonb *request)
+read_request(Batch *batch, JsonbContainer *request)
 {
-	JsonbContainer *tables = kv_request_unwrap(request, request_members, REQUEST_MEMBERS, KV_MAX_BATCH_WRITES);
+	JsonbContainer *tables = kv_request_unwrap(request, batch->tables.caller, request_members, REQUEST_MEMBERS,
+											   KV_MAX_BATCH_WRITES);
 	KvRequestWalk walk;
 
 	kv_request_check_count("writes", count_writes(tables), KV_MAX_BATCH_WRITES);
@@ -221,7 +220,7 @@ write_rows(Batch *batch)
 
 /* Writes the items. */
 Jsonb *
-kv_operation_batch_write(Jsonb *request, KvCaller *caller)
+kv_operation_batch_write(JsonbContainer *request, KvCaller *caller)
 {
 	Batch	   *batch = palloc0(sizeof(Batch));
 

@@ -22,43 +22,6 @@ typedef struct Container
 	uint32		offset;			/* where the last entry's data ends */
 } Container;
 
-/* Adds a member to an object under construction. */
-void
-kv_json_add(JsonbParseState **state, const char *name, JsonbValue *value)
-{
-	JsonbValue	key;
-
-	key.type = jbvString;
-	key.val.string.val = unconstify(char *, name);
-	key.val.string.len = strlen(name);
-	pushJsonbValue(state, WJB_KEY, &key);
-	pushJsonbValue(state, WJB_VALUE, value);
-}
-
-/* Adds a string member. */
-void
-kv_json_add_string(JsonbParseState **state, const char *name, const char *string)
-{
-	JsonbValue	value;
-
-	value.type = jbvString;
-	value.val.string.val = unconstify(char *, string);
-	value.val.string.len = strlen(string);
-	kv_json_add(state, name, &value);
-}
-
-/* Adds an object or array as a member. */
-void
-kv_json_add_jsonb(JsonbParseState **state, const char *name, Jsonb *jsonb)
-{
-	JsonbValue	value;
-
-	value.type = jbvBinary;
-	value.val.binary.data = &jsonb->root;
-	value.val.binary.len = VARSIZE(jsonb) - VARHDRSZ;
-	kv_json_add(state, name, &value);
-}
-
 /* Starts a container with so many entries and at most so many bytes of data. */
 static void
 begin_container(Container *container, uint32 header, int entries, Size data_length)
@@ -99,13 +62,6 @@ end_container(Container *container)
 {
 	SET_VARSIZE(container->jsonb, container->data + container->offset - (char *) container->jsonb);
 	return container->jsonb;
-}
-
-/* Returns an object without members. */
-Jsonb *
-kv_json_empty_object(void)
-{
-	return kv_json_object(NULL, 0);
 }
 
 /* Returns an array of objects and arrays. */

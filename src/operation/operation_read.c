@@ -60,6 +60,13 @@ kv_read_snapshot(void)
 	return GetActiveSnapshot();
 }
 
+/* Returns what messages call the index. */
+static char *
+index_name(const KvReadRequest *request)
+{
+	return text_to_cstring(request->index_alias ? request->index_alias : request->index);
+}
+
 /* Opens the index that a request names. */
 static void
 open_index(KvRead *read, const KvReadRequest *request)
@@ -77,7 +84,7 @@ open_index(KvRead *read, const KvReadRequest *request)
 	if (request->consistent_read)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("consistent reads are not supported on global index \"%s\"", text_to_cstring(request->index)),
+				 errmsg("consistent reads are not supported on global index \"%s\"", index_name(request)),
 				 errhint("Read the items that you find once more from the table, by their keys.")));
 	global = kv_table_open_index(global_relid, AccessShareLock);
 	kv_table_check_base_rights(global, GetUserId());
@@ -106,6 +113,11 @@ bind_projection(KvRead *read, const KvReadRequest *request, KvPlaceholders *plac
 			kv_projection_find_other(read->projection, index->include_name, index->include_count) != NULL :
 			request->all_attributes;
 	}
+	if (read->local == NULL && request->all_attributes)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("index \"%s\" does not project all attributes", index_name(request)),
+				 errhint("Ask for the projected ones, or read the items from the table by their keys.")));
 	if (read->projection == NULL)
 	{
 		if (read->local && !request->all_attributes)
@@ -117,7 +129,7 @@ bind_projection(KvRead *read, const KvReadRequest *request, KvPlaceholders *plac
 	if (missing)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("index \"%s\" does not project attribute \"%s\"", text_to_cstring(request->index), missing),
+				 errmsg("index \"%s\" does not project attribute \"%s\"", index_name(request), missing),
 				 errhint("Ask for projected attributes only, or read the items from the table by their keys.")));
 }
 

@@ -38,6 +38,26 @@ static const char *const kind_names[] = {
 	[KV_MEMBER_NONE] = "the string NONE"
 };
 
+/* Tells whether a verb has this name. */
+static bool
+is_called(const KvVerb *verb, const char *name, int length)
+{
+	return strlen(verb->name) == length && memcmp(verb->name, name, length) == 0;
+}
+
+/* Finds a verb. */
+const KvVerb *
+kv_operation_verb(const char *name, int length)
+{
+	for (int i = KV_VERB_PUT; i <= KV_VERB_CHECK; i++)
+		if (is_called(&kv_transact_verbs[i], name, length))
+			return &kv_transact_verbs[i];
+	for (int i = KV_VERB_PUT; i <= KV_VERB_DELETE; i++)
+		if (kv_batch_verbs[i].name && is_called(&kv_batch_verbs[i], name, length))
+			return &kv_batch_verbs[i];
+	return is_called(&kv_transact_get_verb, name, length) ? &kv_transact_get_verb : NULL;
+}
+
 /* Starts a walk over an object or array. */
 void
 kv_request_walk_start(KvRequestWalk *walk, JsonbContainer *container)
@@ -127,14 +147,35 @@ read_value(const JsonbValue *value, KvMemberKind kind, KvMemberValue *result)
 			result->boolean = value->val.boolean;
 			return true;
 		case KV_MEMBER_OBJECT:
-			if (kv_request_object(value) == NULL)
-				return false;
-			result->object = JsonbValueToJsonb(unconstify(JsonbValue *, value));
-			return true;
+			result->container = kv_request_object(value);
+			break;
 		default:
-			result->array = kv_request_array(value);
-			return result->array != NULL;
+			result->container = kv_request_array(value);
 	}
+	if (result->container)
+		result->length = value->val.binary.len;
+	return result->container != NULL;
+}
+
+/* Returns a copy of an object. */
+Jsonb *
+kv_request_copy(const KvMemberValue *object)
+{
+	JsonbValue	value;
+
+	if (object->container == NULL)
+		return NULL;
+	value.type = jbvBinary;
+	value.val.binary.data = object->container;
+	value.val.binary.len = object->length;
+	return JsonbValueToJsonb(&value);
+}
+
+/* Returns an item, key or values as plain JSON. */
+Jsonb *
+kv_request_plain(const KvCaller *caller, const KvMemberValue *object)
+{
+	return caller && object->container ? caller->plain(object->container) : kv_request_copy(object);
 }
 
 /* Reads the members of an object. */
@@ -173,22 +214,22 @@ kv_request_read(JsonbContainer *object, const char *what, const KvMember *member
 
 /* Returns the tables of a batch. */
 JsonbContainer *
-kv_request_unwrap(Jsonb *request, const KvMember *members, int count, int limit)
+kv_request_unwrap(JsonbContainer *request, const KvCaller *caller, const KvMember *members, int count, int limit)
 {
-	JsonbContainer *tables = &request->root;
+	JsonbContainer *tables = request;
 	KvMemberValue value[8];
 	JsonbValue	wrapped;
 
 	Assert(count <= lengthof(value));
-	if (!JB_ROOT_IS_OBJECT(request))
+	if (!JsonContainerIsObject(request))
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("request is not an object"),
 				 errhint("It has a member for each table, or one called %s that has.", members[0].name)));
-	if (getKeyJsonValueFromContainer(&request->root, members[0].name, strlen(members[0].name), &wrapped) != NULL)
+	if (caller == NULL && getKeyJsonValueFromContainer(request, members[0].name, strlen(members[0].name), &wrapped) != NULL)
 	{
-		kv_request_read(&request->root, "request", members, count, value);
-		tables = &value[0].object->root;
+		kv_request_read(request, "request", members, count, value);
+		tables = value[0].container;
 	}
 	if (JsonContainerSize(tables) > limit)
 		kv_request_check_count("tables", JsonContainerSize(tables), limit);

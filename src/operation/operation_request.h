@@ -14,43 +14,41 @@
 
 /* --- operation_request.c --- */
 
-typedef enum KvMemberKind
-{
-	KV_MEMBER_STRING,
-	KV_MEMBER_BOOLEAN,
-	KV_MEMBER_OBJECT,
-	KV_MEMBER_ARRAY,
-	KV_MEMBER_NONE				/* a string that must be NONE: the rest is for kv.dynamodb */
-} KvMemberKind;
-
-/* A member that an object of a request may have. */
-typedef struct KvMember
-{
-	const char *name;
-	KvMemberKind kind;
-	bool		required;
-} KvMember;
+/* What verbs are given; by KvWriteVerb where there are many. */
+extern const KvVerb kv_batch_verbs[];	/* operation_batch_write.c: KV_VERB_PUT and KV_VERB_DELETE */
+extern const KvVerb kv_transact_verbs[];	/* operation_transact_request.c */
+extern const KvVerb kv_transact_get_verb;	/* operation_transact_get.c */
 
 /* Its value; all zero: not given. */
-typedef union KvMemberValue
+typedef struct KvMemberValue
 {
 	text	   *string;
 	bool		boolean;
-	Jsonb	   *object;			/* a copy */
-	JsonbContainer *array;		/* inside the request */
+	JsonbContainer *container;	/* of an object or array, inside the request */
+	int			length;			/* of the container */
 } KvMemberValue;
 
 /* Reads the members of an object, in the order of the table; what names the object in messages. */
 extern void kv_request_read(JsonbContainer *object, const char *what,
 							const KvMember *members, int count, KvMemberValue *values);
 
+/* Returns a copy of an object that was read; NULL if it was not given. */
+extern Jsonb *kv_request_copy(const KvMemberValue *object);
+
+/* The same of an item, key or values, as the caller, if there is one, makes them plain. */
+extern Jsonb *kv_request_plain(const KvCaller *caller, const KvMemberValue *object);
+
 /*
- * Returns the tables of a batch: the request itself, an object of tables, or
- * that which is wrapped as in the API; its members are described, that of the
- * tables first.  More tables than limit, which may have nothing in them, are an
- * error.
+ * Returns the tables of a batch: the request itself, an object of tables, or,
+ * without a caller, that which is wrapped as in the API; its members are
+ * described, that of the tables first.  More tables than limit, which may have
+ * nothing in them, are an error.
  */
-extern JsonbContainer *kv_request_unwrap(Jsonb *request, const KvMember *members, int count, int limit);
+extern JsonbContainer *kv_request_unwrap(JsonbContainer *request, const KvCaller *caller,
+										 const KvMember *members, int count, int limit);
+
+/* Raises an error unless a request holds at least one and at most limit of something. */
+extern void kv_request_check_count(const char *what, int count, int limit);
 
 /* A walk over the members of an object or the elements of an array. */
 typedef struct KvRequestWalk

@@ -114,10 +114,10 @@ add_value(StringInfo bytes, JsonbIteratorToken token, const JsonbValue *value)
 
 /* Returns the hash of a request: members of objects are in jsonb's order, and 1.0 is 1. */
 static bytea *
-hash_content(Jsonb *content)
+hash_content(JsonbContainer *content)
 {
 	bytea	   *result = palloc(VARHDRSZ + sizeof(XXH128_canonical_t));
-	JsonbIterator *iterator = JsonbIteratorInit(&content->root);
+	JsonbIterator *iterator = JsonbIteratorInit(content);
 	JsonbIteratorToken token;
 	JsonbValue	value;
 	StringInfoData bytes;
@@ -290,7 +290,7 @@ claim_locked(Claim *claim, TransactionId *wait, ItemPointer place)
 
 /* Notes the token of a transaction. */
 bool
-kv_token_claim(text *token, Jsonb *content)
+kv_token_claim(text *token, JsonbContainer *content)
 {
 	Claim		claim = {NULL};
 	LOCKTAG		tag;

@@ -32,7 +32,7 @@ typedef struct KvTransaction
 	int			count;
 	KvAction   *action;			/* in the order of the request */
 	KvRequestKey *key;			/* their keys, in the order in which rows are locked */
-	Jsonb	   *content;		/* what a token stands for */
+	JsonbContainer *content;	/* what a token stands for */
 	text	   *token;			/* NULL: none */
 	KvRequestTables tables;
 	int			current;		/* number of the action that is being worked on, from 0; -1: none */
@@ -49,10 +49,10 @@ extern void kv_transact_check_size(int64 bytes);
  * Reads and checks the whole request of kv.transact_write_items; token is the
  * function's argument.  The transaction is all zero but for its caller.
  */
-extern void kv_transact_read(KvTransaction *transaction, Jsonb *request, text *token);
+extern void kv_transact_read(KvTransaction *transaction, JsonbContainer *request, text *token);
 
 /* Returns the array of a request: the request itself, or its first member where it is wrapped as in the API. */
-extern JsonbContainer *kv_transact_unwrap(Jsonb *request, const KvMember *members, int count, KvMemberValue *values);
+extern JsonbContainer *kv_transact_unwrap(JsonbContainer *request, const KvMember *members, int count, KvMemberValue *values);
 
 /* --- operation_token.c --- */
 
@@ -66,6 +66,6 @@ extern void kv_token_check(text *token);
  * content has been committed in the last ten minutes; with other content it
  * is KV004.  Waits for one that is under way.
  */
-extern bool kv_token_claim(text *token, Jsonb *content);
+extern bool kv_token_claim(text *token, JsonbContainer *content);
 
 #endif							/* KV_OPERATION_OPERATION_TRANSACT_H */

@@ -31,6 +31,7 @@ static const KvMember get_members[GET_MEMBERS] = {
 	[GET_PROJECTION] = {"ProjectionExpression", KV_MEMBER_STRING, false},
 	[GET_NAMES] = {"ExpressionAttributeNames", KV_MEMBER_OBJECT, false}
 };
+const KvVerb kv_transact_get_verb = {"Get", get_members, GET_MEMBERS};
 
 /* A transaction of reads. */
 typedef struct Reads
@@ -39,6 +40,8 @@ typedef struct Reads
 	KvRequestContext context;
 	int			count;
 	KvMemberValue member[KV_MAX_TRANSACT_ACTIONS][GET_MEMBERS];
+	Jsonb	   *key_json[KV_MAX_TRANSACT_ACTIONS];
+	Jsonb	   *names[KV_MAX_TRANSACT_ACTIONS];
 	KvRequestKey key[KV_MAX_TRANSACT_ACTIONS];
 	const KvTable *table[KV_MAX_TRANSACT_ACTIONS];	/* by number; keys are sorted */
 	KvProjection *projection[KV_MAX_TRANSACT_ACTIONS];	/* NULL: the whole item */
@@ -61,6 +64,7 @@ read_shape(Reads *reads, const JsonbValue *value)
 {
 	JsonbContainer *object = kv_request_object(value);
 	KvMemberValue get;
+	KvMemberValue *member = reads->member[reads->count];
 
 	if (object == NULL)
 		ereport(ERROR,
@@ -68,7 +72,9 @@ read_shape(Reads *reads, const JsonbValue *value)
 				 errmsg("action is not an object")));
 	kv_request_read(object, "action", action_members, 1, &get);
 	reads->context.verb = "Get";
-	kv_request_read(&get.object->root, "Get", get_members, GET_MEMBERS, reads->member[reads->count++]);
+	kv_request_read(get.container, "Get", get_members, GET_MEMBERS, member);
+	reads->key_json[reads->count] = kv_request_plain(reads->tables.caller, &member[GET_KEY]);
+	reads->names[reads->count++] = kv_request_copy(&member[GET_NAMES]);
 }
 
 /* Raises the error of a projection that is wrong, where a table is not there. */
@@ -80,7 +86,7 @@ check_expressions(Reads *reads)
 		KvExpressions expressions = {0};
 
 		expressions.projection = reads->member[i][GET_PROJECTION].string;
-		expressions.names = reads->member[i][GET_NAMES].object;
+		expressions.names = reads->names[i];
 		reads->context.number = i + 1;
 		kv_expressions_check(&expressions);
 	}
@@ -98,7 +104,7 @@ open_action(Reads *reads, int number)
 	reads->context.number = number + 1;
 	key->table = kv_request_table(&reads->tables, VARDATA(name), VARSIZE(name) - VARHDRSZ);
 	kv_table_check_rights(key->table, ACL_SELECT);
-	placeholders = kv_placeholders_create(member[GET_NAMES].object, NULL);
+	placeholders = kv_placeholders_create(reads->names[number], NULL);
 	if (member[GET_PROJECTION].string)
 		reads->projection[number] = kv_projection_bind(member[GET_PROJECTION].string, placeholders, &key->table->key);
 	kv_placeholders_check_used(placeholders);
@@ -111,7 +117,7 @@ read_key(Reads *reads, int number)
 	KvRequestKey *key = &reads->key[number];
 
 	reads->context.number = number + 1;
-	kv_key_from_json(&key->table->key, reads->member[number][GET_KEY].object, key->key);
+	kv_key_from_json(&key->table->key, reads->key_json[number], key->key);
 	key->leaf = kv_table_route(key->table, key->key[0]);
 	key->number = number;
 	reads->table[number] = key->table;
@@ -119,7 +125,7 @@ read_key(Reads *reads, int number)
 
 /* Reads the whole request. */
 static void
-read_request(Reads *reads, Jsonb *request)
+read_request(Reads *reads, JsonbContainer *request)
 {
 	KvMemberValue member[REQUEST_MEMBERS];
 	JsonbContainer *actions = kv_transact_unwrap(request, request_members, REQUEST_MEMBERS, member);
@@ -173,7 +179,7 @@ take_item(void *argument, int number, const KvItemView *view)
 
 /* Reads the items. */
 Jsonb *
-kv_operation_transact_get(Jsonb *request, KvCaller *caller)
+kv_operation_transact_get(JsonbContainer *request, KvCaller *caller)
 {
 	Reads	   *reads = palloc0(sizeof(Reads));
 

@@ -60,11 +60,17 @@ enum
 	[ACTION_NAMES] = {"ExpressionAttributeNames", KV_MEMBER_OBJECT, false}, \
 	[ACTION_VALUES] = {"ExpressionAttributeValues", KV_MEMBER_OBJECT, false}, \
 	[ACTION_RETURN] = {"ReturnValuesOnConditionCheckFailure", KV_MEMBER_STRING, false}
-static const KvMember action_members[VERB_COUNT][UPDATE_MEMBERS] = {
-	[KV_VERB_PUT] = {COMMON_MEMBERS("Item", false)},
-	[KV_VERB_UPDATE] = {COMMON_MEMBERS("Key", false), [ACTION_UPDATE] = {"UpdateExpression", KV_MEMBER_STRING, true}},
-	[KV_VERB_DELETE] = {COMMON_MEMBERS("Key", false)},
-	[KV_VERB_CHECK] = {COMMON_MEMBERS("Key", true)}
+static const KvMember put_members[] = {COMMON_MEMBERS("Item", false)};
+static const KvMember delete_members[] = {COMMON_MEMBERS("Key", false)};
+static const KvMember check_members[] = {COMMON_MEMBERS("Key", true)};
+static const KvMember update_members[] = {
+	COMMON_MEMBERS("Key", false), [ACTION_UPDATE] = {"UpdateExpression", KV_MEMBER_STRING, true}
+};
+const KvVerb kv_transact_verbs[VERB_COUNT] = {
+	[KV_VERB_PUT] = {"Put", put_members, lengthof(put_members)},
+	[KV_VERB_UPDATE] = {"Update", update_members, lengthof(update_members)},
+	[KV_VERB_DELETE] = {"Delete", delete_members, lengthof(delete_members)},
+	[KV_VERB_CHECK] = {"ConditionCheck", check_members, lengthof(check_members)}
 };
 
 /* An action as it was asked for. */
@@ -72,6 +78,9 @@ typedef struct ActionRequest
 {
 	KvWriteVerb verb;
 	KvMemberValue member[UPDATE_MEMBERS];
+	Jsonb	   *key;			/* of a put, the item */
+	Jsonb	   *names;
+	Jsonb	   *values;
 } ActionRequest;
 
 /* A transaction that is being read. */
@@ -85,18 +94,18 @@ typedef struct Reader
 
 /* Returns the array of a request. */
 JsonbContainer *
-kv_transact_unwrap(Jsonb *request, const KvMember *members, int count, KvMemberValue *values)
+kv_transact_unwrap(JsonbContainer *request, const KvMember *members, int count, KvMemberValue *values)
 {
 	memset(values, 0, sizeof(KvMemberValue) * count);
-	if (JB_ROOT_IS_ARRAY(request) && !JB_ROOT_IS_SCALAR(request))
-		return &request->root;
-	if (!JB_ROOT_IS_OBJECT(request))
+	if (JsonContainerIsArray(request) && !JsonContainerIsScalar(request))
+		return request;
+	if (!JsonContainerIsObject(request))
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("request is not an array"),
 				 errhint("It is an array of actions, or an object with the member %s.", members[0].name)));
-	kv_request_read(&request->root, "request", members, count, values);
-	return values[0].array;
+	kv_request_read(request, "request", members, count, values);
+	return values[0].container;
 }
 
 /* Reads ReturnValuesOnConditionCheckFailure: whether the item is wanted. */
@@ -120,7 +129,7 @@ read_verb(const JsonbValue *value, KvWriteVerb *verb)
 				 errmsg("action is not an object")));
 	kv_request_read(object, "action", verb_members, VERB_COUNT, given);
 	for (int i = 0; i < VERB_COUNT; i++)
-		if (given[i].object)
+		if (given[i].container)
 		{
 			*verb = i;
 			count++;
@@ -129,7 +138,7 @@ read_verb(const JsonbValue *value, KvWriteVerb *verb)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("action must have exactly one of Put, Update, Delete and ConditionCheck")));
-	return &given[*verb].object->root;
+	return given[*verb].container;
 }
 
 /* Goes to an action. */
@@ -154,9 +163,12 @@ read_shape(Reader *reader, const JsonbValue *value)
 	reader->context.verb = NULL;
 	object = read_verb(value, &request->verb);
 	action->name = reader->context.verb = verb_members[request->verb].name;
-	kv_request_read(object, action->name, action_members[request->verb],
-					request->verb == KV_VERB_UPDATE ? UPDATE_MEMBERS : ACTION_MEMBERS, request->member);
+	kv_request_read(object, action->name, kv_transact_verbs[request->verb].members,
+					kv_transact_verbs[request->verb].count, request->member);
 	(void) read_return_on_failure(request->member);
+	request->key = kv_request_plain(reader->transaction->tables.caller, &request->member[ACTION_KEY]);
+	request->names = kv_request_copy(&request->member[ACTION_NAMES]);
+	request->values = kv_request_plain(reader->transaction->tables.caller, &request->member[ACTION_VALUES]);
 }
 
 /* Raises the error of an expression that is wrong, where a table is not there. */
@@ -165,14 +177,14 @@ check_expressions(Reader *reader)
 {
 	for (int i = 0; i < reader->transaction->count; i++)
 	{
-		const KvMemberValue *member = reader->request[i].member;
+		const ActionRequest *request = &reader->request[i];
 		KvExpressions expressions = {.condition_kind = KV_EXPRESSION_CONDITION};
 
 		(void) go_to_action(reader, i);
-		expressions.update = member[ACTION_UPDATE].string;
-		expressions.condition = member[ACTION_CONDITION].string;
-		expressions.names = member[ACTION_NAMES].object;
-		expressions.values = member[ACTION_VALUES].object;
+		expressions.update = request->member[ACTION_UPDATE].string;
+		expressions.condition = request->member[ACTION_CONDITION].string;
+		expressions.names = request->names;
+		expressions.values = request->values;
 		kv_expressions_check(&expressions);
 	}
 }
@@ -196,8 +208,8 @@ open_action(Reader *reader, int number)
 
 	bound.condition = member[ACTION_CONDITION].string;
 	bound.update = member[ACTION_UPDATE].string;
-	bound.attribute_names = member[ACTION_NAMES].object;
-	bound.attribute_values = member[ACTION_VALUES].object;
+	bound.attribute_names = request->names;
+	bound.attribute_values = request->values;
 	kv_write_bind(&action->write, &bound);
 }
 
@@ -206,7 +218,7 @@ static void
 read_key(Reader *reader, int number)
 {
 	KvTransaction *transaction = reader->transaction;
-	Jsonb	   *given = reader->request[number].member[ACTION_KEY].object;
+	Jsonb	   *given = reader->request[number].key;
 	KvAction   *action = go_to_action(reader, number);
 	KvWrite    *write = &action->write;
 	KvRequestKey *key = &transaction->key[number];
@@ -274,22 +286,9 @@ read_token(text *argument, text *member)
 	return token;
 }
 
-/* Returns the actions as a value of their own, which a token stands for. */
-static Jsonb *
-take_content(JsonbContainer *actions, Jsonb *request)
-{
-	JsonbValue	items;
-
-	if (actions == &request->root)
-		return request;
-	(void) getKeyJsonValueFromContainer(&request->root, request_members[REQUEST_ITEMS].name,
-										strlen(request_members[REQUEST_ITEMS].name), &items);
-	return JsonbValueToJsonb(&items);
-}
-
 /* Reads and checks the whole request. */
 void
-kv_transact_read(KvTransaction *transaction, Jsonb *request, text *token)
+kv_transact_read(KvTransaction *transaction, JsonbContainer *request, text *token)
 {
 	KvMemberValue member[REQUEST_MEMBERS];
 	JsonbContainer *actions = kv_transact_unwrap(request, request_members, REQUEST_MEMBERS, member);
@@ -298,8 +297,7 @@ kv_transact_read(KvTransaction *transaction, Jsonb *request, text *token)
 
 	kv_request_check_count("actions", count, KV_MAX_TRANSACT_ACTIONS);
 	transaction->token = read_token(token, member[REQUEST_TOKEN].string);
-	if (transaction->token)
-		transaction->content = take_content(actions, request);
+	transaction->content = actions;
 	transaction->action = palloc0(sizeof(KvAction) * count);
 	transaction->key = palloc0(sizeof(KvRequestKey) * count);
 	transaction->tables.lockmode = RowExclusiveLock;

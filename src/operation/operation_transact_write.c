@@ -228,15 +228,15 @@ make_reasons(const KvTransaction *transaction, int conflicting)
 		const KvAction *action = &transaction->action[i];
 		const char *message = reason_message(transaction, i, conflicting);
 
-		pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
-		kv_json_add_string(&state, "Code", reason_code(transaction, i, conflicting));
+		kv_json_open(&state);
+		kv_json_add_text(&state, "Code", reason_code(transaction, i, conflicting));
 		if (message)
-			kv_json_add_string(&state, "Message", message);
+			kv_json_add_text(&state, "Message", message);
 		if (conflicting < 0 && has_failed(action) && action->write.returned)
 			kv_json_add_jsonb(&state, "Item", action->write.returned);
 		pushJsonbValue(&state, WJB_END_OBJECT, NULL);
 	}
-	return kv_json_text(JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_ARRAY, NULL)));
+	return kv_json_text(kv_json_write(pushJsonbValue(&state, WJB_END_ARRAY, NULL)));
 }
 
 /* Returns the message of KV002: the codes of the reasons. */
@@ -373,7 +373,7 @@ count_replayed(void *argument, int number, const KvItemView *view)
 
 /* Runs a transaction. */
 static void
-run(KvTransaction *transaction, Jsonb *request, text *token)
+run(KvTransaction *transaction, JsonbContainer *request, text *token)
 {
 	kv_transact_read(transaction, request, token);
 	if (transaction->token && !kv_token_claim(transaction->token, transaction->content))
@@ -451,7 +451,7 @@ raise_refusal(const KvTransaction *transaction, MemoryContext caller)
 
 /* Writes the items, all or none. */
 Jsonb *
-kv_operation_transact_write(Jsonb *request, text *token, KvCaller *caller)
+kv_operation_transact_write(JsonbContainer *request, text *token, KvCaller *caller)
 {
 	MemoryContext context = CurrentMemoryContext;
 	KvTransaction *transaction = palloc0(sizeof(KvTransaction));

@@ -350,20 +350,14 @@ static Jsonb *
 make_envelope(const KvWrite *write)
 {
 	JsonbParseState *state = NULL;
-	JsonbValue	value;
 
-	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
-	value.type = jbvBool;
-	value.val.boolean = write->outcome == KV_OUTCOME_DONE;
-	kv_json_add(&state, "applied", &value);
+	kv_json_open(&state);
+	kv_json_add_boolean(&state, "applied", write->outcome == KV_OUTCOME_DONE);
 	if (write->outcome == KV_OUTCOME_SUPPRESSED)
-	{
-		value.val.boolean = true;
-		kv_json_add(&state, "suppressed", &value);
-	}
+		kv_json_add_boolean(&state, "suppressed", true);
 	if (write->returned)
 		kv_json_add_jsonb(&state, write->outcome == KV_OUTCOME_DONE ? "attributes" : "item", write->returned);
-	return JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL));
+	return kv_json_close(&state);
 }
 
 /* Turns the outcome of a single write into what its function returns, or raises KV001. */

@@ -318,8 +318,6 @@ static void
 fill_reserved_row(KvWriter *writer)
 {
 	TupleTableSlot *next = writer->next;
-	JsonbParseState *state = NULL;
-	JsonbValue *rest;
 
 	memset(next->tts_isnull, true, writer->row_type->natts * sizeof(bool));
 	for (int i = 0; i < writer->table->key.count; i++)
@@ -327,9 +325,7 @@ fill_reserved_row(KvWriter *writer)
 		next->tts_values[writer->leaf->key_attno[i] - 1] = writer->key[i];
 		next->tts_isnull[writer->leaf->key_attno[i] - 1] = false;
 	}
-	(void) pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
-	rest = pushJsonbValue(&state, WJB_END_OBJECT, NULL);
-	next->tts_values[writer->leaf->item_attno - 1] = JsonbPGetDatum(JsonbValueToJsonb(rest));
+	next->tts_values[writer->leaf->item_attno - 1] = JsonbPGetDatum(kv_json_empty_object());
 	next->tts_isnull[writer->leaf->item_attno - 1] = false;
 	ExecStoreVirtualTuple(next);
 	next->tts_tableOid = RelationGetRelid(writer->heap);

@@ -29,68 +29,19 @@ typedef struct TableSize
 	int64		bytes;
 } TableSize;
 
-/* Adds a member's name. */
-static void
-push_key(JsonbParseState **state, const char *name)
-{
-	JsonbValue	value;
-
-	value.type = jbvString;
-	value.val.string.val = unconstify(char *, name);
-	value.val.string.len = strlen(name);
-	pushJsonbValue(state, WJB_KEY, &value);
-}
-
-/* Adds a member that is a string. */
-static void
-push_string_member(JsonbParseState **state, const char *name, const char *string)
-{
-	JsonbValue	value;
-
-	push_key(state, name);
-	value.type = jbvString;
-	value.val.string.val = unconstify(char *, string);
-	value.val.string.len = strlen(string);
-	pushJsonbValue(state, WJB_VALUE, &value);
-}
-
-/* Adds a member that is a whole number. */
-static void
-push_number_member(JsonbParseState **state, const char *name, int64 number)
-{
-	JsonbValue	value;
-
-	push_key(state, name);
-	value.type = jbvNumeric;
-	value.val.numeric = int64_to_numeric(number);
-	pushJsonbValue(state, WJB_VALUE, &value);
-}
-
-/* Adds a member that is true or false. */
-static void
-push_bool_member(JsonbParseState **state, const char *name, bool boolean)
-{
-	JsonbValue	value;
-
-	push_key(state, name);
-	value.type = jbvBool;
-	value.val.boolean = boolean;
-	pushJsonbValue(state, WJB_VALUE, &value);
-}
-
 /* Adds KeySchema: which attribute is the partition key, which the sort key. */
 static void
 push_key_schema(JsonbParseState **state, const KvKeySchema *key)
 {
 	int			i;
 
-	push_key(state, "KeySchema");
+	kv_json_add_name(state, "KeySchema");
 	pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
 	for (i = 0; i < kv_key_own_count(key); i++)
 	{
-		pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
-		push_string_member(state, "AttributeName", key->attribute[i].name);
-		push_string_member(state, "KeyType", i == 0 ? "HASH" : "RANGE");
+		kv_json_open(state);
+		kv_json_add_text(state, "AttributeName", key->attribute[i].name);
+		kv_json_add_text(state, "KeyType", i == 0 ? "HASH" : "RANGE");
 		pushJsonbValue(state, WJB_END_OBJECT, NULL);
 	}
 	pushJsonbValue(state, WJB_END_ARRAY, NULL);
@@ -112,9 +63,9 @@ push_attributes(JsonbParseState **state, const KvKeySchema *key, List **names)
 		if (found)
 			continue;
 		*names = lappend(*names, pstrdup(attribute->name));
-		pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
-		push_string_member(state, "AttributeName", attribute->name);
-		push_string_member(state, "AttributeType", pstrdup(letter));
+		kv_json_open(state);
+		kv_json_add_text(state, "AttributeName", attribute->name);
+		kv_json_add_text(state, "AttributeType", pstrdup(letter));
 		pushJsonbValue(state, WJB_END_OBJECT, NULL);
 	}
 }
@@ -137,7 +88,7 @@ push_attribute_definitions(JsonbParseState **state, const KvTable *table)
 {
 	List	   *names = NIL;
 
-	push_key(state, "AttributeDefinitions");
+	kv_json_add_name(state, "AttributeDefinitions");
 	pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
 	push_attributes(state, &table->key, &names);
 	for (int i = 0; i < table->local_count; i++)
@@ -152,22 +103,15 @@ push_attribute_definitions(JsonbParseState **state, const KvTable *table)
 static void
 push_projection(JsonbParseState **state, const KvIndex *index)
 {
-	push_key(state, "Projection");
-	pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
-	push_string_member(state, "ProjectionType", kv_table_projection_name(index->projection));
+	kv_json_add_name(state, "Projection");
+	kv_json_open(state);
+	kv_json_add_text(state, "ProjectionType", kv_table_projection_name(index->projection));
 	if (index->projection == KV_PROJECT_INCLUDE)
 	{
-		push_key(state, "NonKeyAttributes");
+		kv_json_add_name(state, "NonKeyAttributes");
 		pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
 		for (int i = 0; i < index->include_count; i++)
-		{
-			JsonbValue	value;
-
-			value.type = jbvString;
-			value.val.string.val = index->include_name[i];
-			value.val.string.len = strlen(index->include_name[i]);
-			pushJsonbValue(state, WJB_ELEM, &value);
-		}
+			kv_json_push_text(state, WJB_ELEM, index->include_name[i]);
 		pushJsonbValue(state, WJB_END_ARRAY, NULL);
 	}
 	pushJsonbValue(state, WJB_END_OBJECT, NULL);
@@ -179,12 +123,12 @@ push_local_indexes(JsonbParseState **state, const KvTable *table)
 {
 	if (table->local_count == 0)
 		return;
-	push_key(state, "LocalSecondaryIndexes");
+	kv_json_add_name(state, "LocalSecondaryIndexes");
 	pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
 	for (int i = 0; i < table->local_count; i++)
 	{
-		pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
-		push_string_member(state, "IndexName", get_rel_name(table->local[i].relid));
+		kv_json_open(state);
+		kv_json_add_text(state, "IndexName", get_rel_name(table->local[i].relid));
 		push_key_schema(state, &table->local[i].key);
 		push_projection(state, &table->local[i]);
 		pushJsonbValue(state, WJB_END_OBJECT, NULL);
@@ -217,15 +161,15 @@ push_global_index(JsonbParseState **state, const KvTable *index)
 	TableSize	size = {0};
 
 	measure_table(index, &size);
-	pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
-	push_string_member(state, "IndexName", get_rel_name(index->relid));
-	push_string_member(state, "IndexStatus", index->index->not_ready == NULL ? "ACTIVE" : "CREATING");
+	kv_json_open(state);
+	kv_json_add_text(state, "IndexName", get_rel_name(index->relid));
+	kv_json_add_text(state, "IndexStatus", index->index->not_ready == NULL ? "ACTIVE" : "CREATING");
 	if (index->index->not_ready != NULL)
-		push_bool_member(state, "Backfilling", index->index->state == KV_INDEX_BACKFILLING);
+		kv_json_add_boolean(state, "Backfilling", index->index->state == KV_INDEX_BACKFILLING);
 	push_key_schema(state, &index->key);
 	push_projection(state, index->index);
-	push_number_member(state, "ItemCount", (int64) rint(size.rows));
-	push_number_member(state, "IndexSizeBytes", size.bytes);
+	kv_json_add_integer(state, "ItemCount", (int64) rint(size.rows));
+	kv_json_add_integer(state, "IndexSizeBytes", size.bytes);
 	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
 
@@ -235,7 +179,7 @@ push_global_indexes(JsonbParseState **state, const KvTable *table)
 {
 	if (table->global_count == 0)
 		return;
-	push_key(state, "GlobalSecondaryIndexes");
+	kv_json_add_name(state, "GlobalSecondaryIndexes");
 	pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
 	for (int i = 0; i < table->global_count; i++)
 		if (global_index(table, i) != NULL)
@@ -253,16 +197,16 @@ kv_table_describe(Oid relid)
 
 	measure_table(table, &size);
 
-	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
-	push_string_member(&state, "TableName",
+	kv_json_open(&state);
+	kv_json_add_text(&state, "TableName",
 					   DatumGetCString(DirectFunctionCall1(regclassout, ObjectIdGetDatum(relid))));
-	push_string_member(&state, "TableStatus", "ACTIVE");
+	kv_json_add_text(&state, "TableStatus", "ACTIVE");
 	push_key_schema(&state, &table->key);
 	push_attribute_definitions(&state, table);
-	push_number_member(&state, "ItemCount", (int64) rint(size.rows));
-	push_number_member(&state, "TableSizeBytes", size.bytes);
-	push_number_member(&state, "Partitions", table->leaf_count);
+	kv_json_add_integer(&state, "ItemCount", (int64) rint(size.rows));
+	kv_json_add_integer(&state, "TableSizeBytes", size.bytes);
+	kv_json_add_integer(&state, "Partitions", table->leaf_count);
 	push_local_indexes(&state, table);
 	push_global_indexes(&state, table);
-	return JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL));
+	return kv_json_close(&state);
 }
