@@ -203,6 +203,14 @@ INSERT INTO loose SELECT pk, sk, item FROM plain ORDER BY sk;
 CALL run('loose');
 SELECT judge('loose', 2.5, 2.2);
 
+-- So it does where a row takes more than that: then it has a page to itself.
+CREATE TABLE narrow (LIKE plain INCLUDING ALL) USING key_value WITH (fillfactor = 10);
+INSERT INTO narrow SELECT 'c' || i % 3, to_char(i, 'FM00'), jsonb_build_object('body', (SELECT string_agg(md5((i * j)::text), '') FROM generate_series(1, 40) j))
+	FROM generate_series(1, 60) i;
+DELETE FROM narrow WHERE sk <= '40';
+CALL run('narrow');
+SELECT count(*), round(heap_pages('narrow')) AS pages FROM narrow;
+
 -- Rights, and where it cannot run.
 CREATE ROLE compact_reader;
 GRANT USAGE ON SCHEMA compact TO compact_reader;

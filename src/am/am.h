@@ -80,7 +80,7 @@ typedef struct KvAmPack KvAmPack;
 typedef struct KvAmGroup
 {
 	int			count;
-	uint16	   *bytes;			/* of each row on its page, line pointer included */
+	uint16	   *bytes;			/* of each row on its page, line pointer included; at most an empty page's */
 	BlockNumber *present;		/* where each lies */
 	BlockNumber *target;		/* where each is to lie */
 	int			present_pages;

@@ -315,7 +315,8 @@ read_part(Chunk *chunk)
 		grow_part(compaction);
 		part->row[group->count] = row->t_self;
 		group->present[group->count] = ItemPointerGetBlockNumber(&row->t_self);
-		group->bytes[group->count] = MAXALIGN(row->t_len) + sizeof(ItemIdData);
+		/* a row that takes more than fillfactor leaves has a page to itself */
+		group->bytes[group->count] = Min(MAXALIGN(row->t_len) + sizeof(ItemIdData), kv_am_pack_capacity(compaction->pack));
 		group->total_bytes += group->bytes[group->count++];
 		if (group->total_bytes >= limit)
 		{
