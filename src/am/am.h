@@ -100,15 +100,15 @@ extern BlockNumber kv_am_pack_limit(const KvAmPack *pack);
 /* Raises the limit by one page, up to a bound; false if it is there. */
 extern bool kv_am_pack_raise(KvAmPack *pack, BlockNumber bound);
 
-/* Returns how many pages a group takes at least. */
+/* Returns how many empty pages a group takes, in key order. */
 extern int	kv_am_pack_fewest(const KvAmPack *pack, const KvAmGroup *group);
 
 /* The bytes of rows that an empty page takes. */
 extern Size kv_am_pack_capacity(const KvAmPack *pack);
 
 /*
- * Chooses pages for a group and takes their room; false if there are none.  A
- * group that fits a page is split over several only with may_split.
+ * Chooses pages for a group and takes their room; false if there are none.  It
+ * is planned on more than the fewest pages only with may_split.
  */
 extern bool kv_am_pack_plan(KvAmPack *pack, Relation relation, KvAmGroup *group, bool may_split);
 

@@ -11,10 +11,13 @@
  * the way.  So the size is settled first; how few pages a collection lies on
  * is what room below the limit is used for:
  *
- * - A group that fits a page stays on that of its pages that can take all of
- *	 it; else it goes to the fullest page that can.
- * - Of a larger group the rows on pages that are nearly all its own stay; the
- *	 others fill the emptiest pages, and the rest is a group that fits a page.
+ * - A group stays on as many of its pages as can be part of a plan that has
+ *	 the fewest pages: where it has most rows already, with room for others.
+ * - Its other rows fill these, then the emptiest pages; what is left in the end
+ *	 fits a page, and goes to the fullest that can take it.
+ * - Where that does not come to the fewest pages, nothing is planned, unless the
+ *	 caller asks for what there is: rows that leave other pages make room, and a
+ *	 group put on more pages now would have to be moved a second time.
  *
  * Room is looked at anew when a page is chosen, since others write meanwhile.
  */
@@ -31,12 +34,12 @@
 /* The share of the pages' room that rows are to fill, in the end. */
 #define DENSITY 0.87
 
-/* A page counts as a group's own, and as an empty one, from this share of its room. */
-#define OWN_SHARE 0.85
+/* A page counts as an empty one from this share of its room. */
 #define EMPTY_SHARE 0.95
 
+/* The last class is that of pages that are empty and without line pointers. */
 #define CLASS_BYTES 128
-#define CLASSES (BLCKSZ / CLASS_BYTES)
+#define CLASSES (BLCKSZ / CLASS_BYTES + 1)
 
 /* Pages of a class that are looked at for room enough. */
 #define MAX_LOOKS 16
@@ -59,11 +62,18 @@ struct KvAmPack
 	BlockNumber first[CLASSES];
 };
 
+/* A page that a group lies on, with its bytes there. */
+typedef struct OwnPage
+{
+	BlockNumber block;
+	Size		bytes;
+} OwnPage;
+
 /* Returns the list that a page with so much room belongs to. */
 static int
-class_of(Size room)
+class_of(const KvAmPack *pack, Size room)
 {
-	return Min(room / CLASS_BYTES, CLASSES - 1);
+	return room >= pack->capacity ? CLASSES - 1 : room / CLASS_BYTES;
 }
 
 /* Takes a page out of its list. */
@@ -75,7 +85,7 @@ withdraw(KvAmPack *pack, BlockNumber block)
 	if (pack->previous[block] != NO_BLOCK)
 		pack->next[pack->previous[block]] = pack->next[block];
 	else
-		pack->first[class_of(pack->room[block])] = pack->next[block];
+		pack->first[class_of(pack, pack->room[block])] = pack->next[block];
 	if (pack->next[block] != NO_BLOCK)
 		pack->previous[pack->next[block]] = pack->previous[block];
 	pack->offered[block] = false;
@@ -85,7 +95,7 @@ withdraw(KvAmPack *pack, BlockNumber block)
 static void
 offer(KvAmPack *pack, BlockNumber block)
 {
-	BlockNumber *first = &pack->first[class_of(pack->room[block])];
+	BlockNumber *first = &pack->first[class_of(pack, pack->room[block])];
 
 	pack->next[block] = *first;
 	pack->previous[block] = NO_BLOCK;
@@ -114,6 +124,14 @@ usable(const KvAmPack *pack, Size space)
 	return space > pack->reserve ? space - pack->reserve + sizeof(ItemIdData) : 0;
 }
 
+/* Looks at a page for its room. */
+static Size
+look_again(KvAmPack *pack, Relation relation, BlockNumber block)
+{
+	set_room(pack, block, usable(pack, kv_am_space_of_block(relation, block)));
+	return pack->room[block];
+}
+
 /*
  * Looks at a page for its room, unless the group has taken some of that
  * already.  None is there for rows of the group if others of it are to leave
@@ -131,8 +149,7 @@ look(KvAmPack *pack, Relation relation, const KvAmGroup *group, BlockNumber bloc
 		if (group->present[i] == block && group->target[i] != NO_BLOCK && group->target[i] != block)
 			return 0;
 	}
-	set_room(pack, block, usable(pack, kv_am_space_of_block(relation, block)));
-	return pack->room[block];
+	return look_again(pack, relation, block);
 }
 
 /* Tells whether a page was there when the map was read, or was added since. */
@@ -203,11 +220,23 @@ kv_am_pack_capacity(const KvAmPack *pack)
 	return pack->capacity;
 }
 
-/* Returns how many pages a group takes at least. */
+/* Returns how many empty pages a group takes, in key order. */
 int
 kv_am_pack_fewest(const KvAmPack *pack, const KvAmGroup *group)
 {
-	return (group->total_bytes + pack->capacity - 1) / pack->capacity;
+	Size		room = 0;
+	int			pages = 0;
+
+	for (int i = 0; i < group->count; i++)
+	{
+		if (group->bytes[i] > room)
+		{
+			room = pack->capacity;
+			pages++;
+		}
+		room -= group->bytes[i];
+	}
+	return pages;
 }
 
 /* Raises the limit by a page that is to be filled after all, up to a bound. */
@@ -268,7 +297,7 @@ find_fullest(KvAmPack *pack, Relation relation, const KvAmGroup *group, Size wan
 {
 	int			class;
 
-	for (class = class_of(wanted); class < CLASSES; class++)
+	for (class = class_of(pack, wanted); class < CLASSES; class++)
 	{
 		BlockNumber block = pack->first[class];
 		int			looks = 0;
@@ -291,7 +320,7 @@ find_emptiest(KvAmPack *pack, Relation relation, const KvAmGroup *group, Size wa
 {
 	int			class;
 
-	for (class = CLASSES - 1; class >= class_of(wanted); class--)
+	for (class = CLASSES - 1; class >= class_of(pack, wanted); class--)
 	{
 		BlockNumber block;
 		int			looks = 0;
@@ -299,9 +328,9 @@ find_emptiest(KvAmPack *pack, Relation relation, const KvAmGroup *group, Size wa
 		/* a page that has less than was thought goes to another list */
 		while ((block = pack->first[class]) != NO_BLOCK && looks++ < MAX_LOOKS)
 		{
-			if (look(pack, relation, group, block) >= wanted && class_of(pack->room[block]) == class)
+			if (look(pack, relation, group, block) >= wanted && class_of(pack, pack->room[block]) == class)
 				return block;
-			if (class_of(pack->room[block]) == class)
+			if (class_of(pack, pack->room[block]) == class)
 				break;
 		}
 	}
@@ -335,21 +364,52 @@ fill_page(KvAmPack *pack, KvAmGroup *group, int first, BlockNumber block, Size *
 		*left -= group->bytes[i];
 	}
 	set_room(pack, block, room);
-	group->target_pages++;
 	return i;
 }
 
-/* Returns the bytes that the group has on a page. */
-static Size
-own_bytes(const KvAmGroup *group, BlockNumber block)
+/* Orders pages by their block numbers. */
+static int
+compare_blocks(const void *a, const void *b)
 {
-	Size		bytes = 0;
-	int			i;
+	BlockNumber x = ((const OwnPage *) a)->block;
+	BlockNumber y = ((const OwnPage *) b)->block;
 
-	for (i = 0; i < group->count; i++)
-		if (group->present[i] == block)
-			bytes += group->bytes[i];
-	return bytes;
+	return x < y ? -1 : x > y;
+}
+
+/* Orders pages by what the group has on them, most first. */
+static int
+compare_bytes(const void *a, const void *b)
+{
+	Size		x = ((const OwnPage *) a)->bytes;
+	Size		y = ((const OwnPage *) b)->bytes;
+
+	return x > y ? -1 : x < y ? 1 : compare_blocks(a, b);
+}
+
+/* Returns the pages that a group lies on, those with most of it first. */
+static OwnPage *
+list_own_pages(const KvAmGroup *group, int *count)
+{
+	OwnPage    *own = palloc(Max(group->count, 1) * sizeof(OwnPage));
+	int			last = -1;
+
+	for (int i = 0; i < group->count; i++)
+	{
+		own[i].block = group->present[i];
+		own[i].bytes = group->bytes[i];
+	}
+	qsort(own, group->count, sizeof(OwnPage), compare_blocks);
+	for (int i = 0; i < group->count; i++)
+	{
+		if (last >= 0 && own[last].block == own[i].block)
+			own[last].bytes += own[i].bytes;
+		else
+			own[++last] = own[i];
+	}
+	*count = last + 1;
+	qsort(own, *count, sizeof(OwnPage), compare_bytes);
+	return own;
 }
 
 /* Tells whether rows may lie on a page in the end. */
@@ -359,55 +419,40 @@ may_stay(const KvAmPack *pack, BlockNumber block)
 	return is_known(pack, block) && pack->offered[block];
 }
 
-/* Finds that of the group's own pages which can take all of it, with the most of it there; NO_BLOCK if none can. */
-static BlockNumber
-find_own(KvAmPack *pack, Relation relation, const KvAmGroup *group)
-{
-	BlockNumber best = NO_BLOCK;
-	Size		best_bytes = 0;
-	int			i;
-
-	for (i = 0; i < group->count; i++)
-	{
-		BlockNumber block = group->present[i];
-		Size		bytes;
-
-		if (!may_stay(pack, block) || (i > 0 && block == group->present[i - 1]))
-			continue;
-		bytes = own_bytes(group, block);
-		if (bytes > best_bytes && bytes + look(pack, relation, group, block) >= group->total_bytes)
-		{
-			best = block;
-			best_bytes = bytes;
-		}
-	}
-	return best;
-}
-
-/* Plans rows to stay that lie on pages that are nearly all the group's own; returns the bytes of the others. */
+/*
+ * Plans rows to stay on those of the group's pages that, once they are filled
+ * up, leave no more than the other pages of a plan for the fewest can take; and
+ * fills them up.  Returns the bytes of the rows left over.
+ */
 static Size
-keep_own_pages(KvAmPack *pack, KvAmGroup *group)
+keep_pages(KvAmPack *pack, Relation relation, KvAmGroup *group, int fewest)
 {
+	int			count;
+	OwnPage    *own = list_own_pages(group, &count);
 	Size		left = group->total_bytes;
-	int			i,
-				j;
+	Size		open = group->total_bytes;	/* to be taken by further pages */
 
-	for (i = 0; i < group->count; i++)
+	for (int i = 0; i < count && group->target_pages < fewest; i++)
 	{
-		BlockNumber block = group->present[i];
+		BlockNumber block = own[i].block;
+		Size		others = (fewest - group->target_pages - 1) * pack->capacity;
+		Size		space;
 
-		if (group->target[i] != NO_BLOCK || !may_stay(pack, block) ||
-			(i > 0 && block == group->present[i - 1]) ||
-			own_bytes(group, block) < OWN_SHARE * pack->capacity)
+		if (!may_stay(pack, block))
 			continue;
-		for (j = i; j < group->count; j++)
+		space = own[i].bytes + look_again(pack, relation, block);
+		if (space + others < open)
+			continue;
+		open -= Min(space, open);
+		for (int j = 0; j < group->count; j++)
 			if (group->present[j] == block)
-			{
 				group->target[j] = block;
-				left -= group->bytes[j];
-			}
-		group->target_pages++;
+		left -= own[i].bytes;
+		own[group->target_pages++].block = block;
 	}
+	for (int i = 0; i < group->target_pages; i++)
+		(void) fill_page(pack, group, 0, own[i].block, &left);
+	pfree(own);
 	return left;
 }
 
@@ -426,44 +471,43 @@ plan_rest(KvAmPack *pack, Relation relation, KvAmGroup *group, Size left, bool m
 		if (left <= pack->capacity)
 			block = find_fullest(pack, relation, group, left);
 		else
-			block = find_emptiest(pack, relation, group, EMPTY_SHARE * pack->capacity);
+			block = find_emptiest(pack, relation, group, Max(EMPTY_SHARE * pack->capacity, group->bytes[i]));
 		if (block == NO_BLOCK && may_split)
 			block = find_emptiest(pack, relation, group, group->bytes[i]);
 		if (block == NO_BLOCK)
 			return false;
 		i = fill_page(pack, group, i, block, &left);
+		group->target_pages++;
 	}
 	return true;
+}
+
+/* Plans a group on the fewest pages, or with may_split on what there is; keeps rows where they are or takes no notice of it. */
+static bool
+plan_within(KvAmPack *pack, Relation relation, KvAmGroup *group, bool keep, bool may_split)
+{
+	int			fewest = kv_am_pack_fewest(pack, group);
+	Size		left = group->total_bytes;
+
+	for (int i = 0; i < group->count; i++)
+		group->target[i] = NO_BLOCK;
+	group->target_pages = 0;
+	if (keep)
+		left = keep_pages(pack, relation, group, fewest);
+	if (plan_rest(pack, relation, group, left, may_split) && (may_split || group->target_pages <= fewest))
+		return true;
+	kv_am_pack_undo(pack, group);
+	return false;
 }
 
 /* Chooses pages for a group and takes their room. */
 bool
 kv_am_pack_plan(KvAmPack *pack, Relation relation, KvAmGroup *group, bool may_split)
 {
-	Size		left = group->total_bytes;
-	int			i;
-
-	for (i = 0; i < group->count; i++)
-		group->target[i] = NO_BLOCK;
-	group->target_pages = 0;
-
-	if (left <= pack->capacity)
-	{
-		BlockNumber own = find_own(pack, relation, group);
-
-		if (own != NO_BLOCK)
-		{
-			(void) fill_page(pack, group, 0, own, &left);
-			return true;
-		}
-	}
-	else
-		left = keep_own_pages(pack, group);
-
-	if (plan_rest(pack, relation, group, left, may_split))
+	if (plan_within(pack, relation, group, true, may_split))
 		return true;
-	kv_am_pack_undo(pack, group);
-	return false;
+	/* rows of different lengths may fit empty pages better than those where some lie */
+	return group->total_bytes > pack->capacity && plan_within(pack, relation, group, false, may_split);
 }
 
 /* Gives the room of a plan back. */
