@@ -271,7 +271,19 @@ SELECT pg_temp.refusal('CreateTable', jsonb_build_object('TableName', 'errs', 'K
 	'AttributeDefinitions', '[{"AttributeName": "a", "AttributeType": "S"}]'::jsonb) || more)
 FROM unnest(ARRAY['{}', '{"KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}, {"AttributeName": "a", "KeyType": "RANGE"}]}',
 	'{"GlobalSecondaryIndexes": [{"IndexName": "ind", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "Projection": {"ProjectionType": "INCLUDE"}}]}',
-	'{"GlobalSecondaryIndexes": [{"IndexName": "ind", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "Projection": {"ProjectionType": "KEYS_ONLY", "NonKeyAttributes": ["x"]}}]}']::jsonb[]) more;
+	'{"GlobalSecondaryIndexes": [{"IndexName": "ind", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "Projection": {"ProjectionType": "KEYS_ONLY", "NonKeyAttributes": ["x"]}}]}',
+	'{"GlobalSecondaryIndexes": [{"IndexName": "ind", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["x", "a"]}}]}',
+	'{"GlobalSecondaryIndexes": [{"IndexName": "ind", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["x", "x"]}}]}',
+	'{"GlobalSecondaryIndexes": [{"IndexName": "ind", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": [""]}}]}',
+	'{"GlobalSecondaryIndexes": [{"IndexName": "in", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "Projection": {"ProjectionType": "ALL"}}]}',
+	'{"GlobalSecondaryIndexes": [{"IndexName": "ind", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "Projection": {"ProjectionType": "ALL"}}, {"IndexName": "ind", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "Projection": {"ProjectionType": "ALL"}}]}',
+	'{"KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}, {"AttributeName": "b", "KeyType": "RANGE"}], "AttributeDefinitions": [{"AttributeName": "a", "AttributeType": "S"}, {"AttributeName": "b", "AttributeType": "S"}, {"AttributeName": "c", "AttributeType": "S"}],
+		"LocalSecondaryIndexes": [{"IndexName": "ind", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}, {"AttributeName": "c", "KeyType": "RANGE"}], "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["b"]}}]}']::jsonb[]) more;
+SELECT pg_temp.refusal('UpdateTable', '{"TableName": "none", "AttributeDefinitions": [{"AttributeName": "a", "AttributeType": "S"}]}'::jsonb || jsonb_build_object('GlobalSecondaryIndexUpdates', jsonb_build_array(change)))
+FROM unnest(ARRAY['{}', '{"Delete": {"IndexName": "a b"}}', '{"Update": {"IndexName": ""}}', '{"Create": {"IndexName": "ind", "KeySchema": [], "Projection": {}}}',
+	'{"Create": {"IndexName": "ind", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["x", "a"]}}}',
+	'{"Create": {"IndexName": "ind", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "Projection": {"ProjectionType": "ALL"}}}']::jsonb[]) change;
+SELECT pg_temp.refusal('Scan', '{"TableName": "none", "IndexName": "a b"}');
 SELECT pg_temp.refusal('UpdateTable', '{"TableName": "errs", "GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "none", "ProvisionedThroughput": {}}}]}');
 SELECT pg_temp.refusal('UpdateTable', '{"TableName": "errs", "GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "errs_ga"}, "Delete": {"IndexName": "errs_ga"}}]}');
 SELECT pg_temp.refusal('UpdateTable', '{"TableName": "errs", "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "none"}}]}');
@@ -283,6 +295,33 @@ SELECT pg_temp.refusal('TagResource', '{"ResourceArn": "arn:aws:dynamodb:local:0
 SELECT pg_temp.refusal('TagResource', jsonb_build_object('ResourceArn', 'errs', 'Tags', (SELECT jsonb_agg(jsonb_build_object('Key', i::text, 'Value', '')) FROM generate_series(1, 51) i)));
 SELECT pg_temp.refusal('TagResource', jsonb_build_object('ResourceArn', 'errs', 'Tags', jsonb_build_array(jsonb_build_object('Key', repeat('é', 129), 'Value', ''))));
 SELECT pg_temp.refusal('UntagResource', '{"ResourceArn": "errs", "TagKeys": [1]}');
+
+-- Lists that must have an element.
+SELECT pg_temp.refusal('BatchGetItem', '{"RequestItems": {"errs": {"Keys": [{"pk": {"S": "x"}, "sk": {"N": "1"}}]}, "none": {"Keys": []}}}');
+SELECT pg_temp.refusal('BatchWriteItem', '{"RequestItems": {"errs": [{"DeleteRequest": {"Key": {"pk": {"S": "x"}, "sk": {"N": "1"}}}}], "none": []}}');
+SELECT pg_temp.refusal('BatchWriteItem', '{"RequestItems": {"errs": []}}');
+SELECT pg_temp.refusal('BatchGetItem', '{"RequestItems": {"errs": {"Keys": [{"pk": {"S": "x"}, "sk": {"N": "1"}}], "AttributesToGet": []}}}');
+SELECT pg_temp.refusal('CreateTable', '{"TableName": "errs", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "AttributeDefinitions": [{"AttributeName": "a", "AttributeType": "S"}],
+	"GlobalSecondaryIndexes": [{"IndexName": "ind", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "Projection": {"ProjectionType": "ALL", "NonKeyAttributes": []}}]}');
+
+-- What has the wrong JSON type is said as such, wherever it is, and before that the table is not there.
+SELECT operation, v.request, pg_temp.refusal(operation, r.request) FROM (VALUES
+	('PutItem', '{"TableName": "none", "Item": {"pk": {"S": "x"}, "m": {"M": {"l": {"L": [{"BOOL": 1}]}}}}}'),
+	('GetItem', '{"TableName": "none", "Key": {"pk": "x"}}'),
+	('UpdateItem', '{"TableName": "none", "Key": {"pk": {"S": "x"}}, "UpdateExpression": "SET a = :a", "ExpressionAttributeValues": {":a": {"N": 1}}}'),
+	('UpdateItem', '{"TableName": "none", "Key": {"pk": {"S": "x"}}, "AttributeUpdates": {"a": {"Value": {"N": 1}}}}'),
+	('GetItem', '{"TableName": "none", "Key": {"pk": {"S": "x"}}, "ProjectionExpression": "#a", "ExpressionAttributeNames": {"#a": 1}}'),
+	('Query', '{"TableName": "none", "KeyConditionExpression": "a = :a", "ExpressionAttributeValues": {":a": {"B": {}}}}'),
+	('Scan', '{"TableName": "none", "ExclusiveStartKey": {"pk": {"S": []}}}'),
+	('Scan', '{"TableName": "none", "ScanFilter": {"a": {"ComparisonOperator": "EQ", "AttributeValueList": [{"S": 1}]}}}'),
+	('BatchWriteItem', '{"RequestItems": {"none": [{"PutRequest": {"Item": {"pk": {"NS": [1]}}}}]}}'),
+	('BatchGetItem', '{"RequestItems": {"none": {"Keys": [{"pk": {"S": 1}}]}}}'),
+	('TransactWriteItems', '{"TransactItems": [{"Delete": {"TableName": "none", "Key": {"pk": {"S": 1}}}}]}'),
+	('TransactGetItems', '{"TransactItems": [{"Get": {"TableName": "none", "Key": {"pk": {"S": 1}}}}]}'),
+	('TransactGetItems', '{"TransactItems": [{"Get": {"TableName": "none", "Key": {"pk": {"S": "x"}}, "ProjectionExpression": "#a", "ExpressionAttributeNames": {"#a": null}}}]}')) v (operation, request),
+	LATERAL (SELECT v.request::jsonb AS request) r;
+-- .. but what only SQL takes is another matter.
+SELECT kv.from_dynamodb_json('{"a": {"S": 1}}');
 
 -- Who may not, and what is PostgreSQL's own.
 CREATE ROLE regress_kv_dynamodb;

@@ -41,7 +41,9 @@ typedef enum KvDynamoKind
 	KV_DYNAMO_BOOLEAN,
 	KV_DYNAMO_INTEGER,
 	KV_DYNAMO_OBJECT,
+	KV_DYNAMO_NAMES,			/* an object of strings */
 	KV_DYNAMO_ARRAY,
+	KV_DYNAMO_STRINGS,			/* an array of strings */
 	KV_DYNAMO_ANY				/* accepted, and without effect here */
 } KvDynamoKind;
 
@@ -52,7 +54,7 @@ typedef struct KvDynamoMember
 	KvDynamoKind kind;
 	bool		required;
 	const char *allowed;		/* of a string: the values, between bars; NULL: any */
-	bool		not_empty;		/* of an object */
+	bool		not_empty;		/* of an object or array */
 } KvDynamoMember;
 
 /* Its value; all zero: not given. */
@@ -152,6 +154,9 @@ extern void kv_dynamodb_note_index(Oid relid, const char *name);
 
 /* Returns the tags of a table, an object. */
 extern Jsonb *kv_dynamodb_tags(Oid relid);
+
+/* Raises an error unless an index, that is to be created or may be there, can have the name. */
+extern void kv_dynamodb_check_index_name(text *name, bool is_new);
 
 /* Returns the relation name of an index to be created; *derived as above. */
 extern char *kv_dynamodb_new_index_name(Oid table, text *name, bool *derived);

@@ -52,7 +52,8 @@ static void
 describe_member(const KvMember *member, KvDynamoMember *described)
 {
 	described->name = member->name;
-	described->kind = member->kind == KV_MEMBER_STRING ? KV_DYNAMO_STRING : KV_DYNAMO_OBJECT;
+	described->kind = member->kind == KV_MEMBER_STRING ? KV_DYNAMO_STRING :
+		strcmp(member->name, "ExpressionAttributeNames") == 0 ? KV_DYNAMO_NAMES : KV_DYNAMO_OBJECT;
 	described->required = member->required;
 	described->not_empty = strncmp(member->name, "ExpressionAttribute", strlen("ExpressionAttribute")) == 0;
 	described->allowed = strcmp(member->name, "ReturnValuesOnConditionCheckFailure") == 0 ? "NONE|ALL_OLD" : NULL;
@@ -209,8 +210,8 @@ add_table_reads(void *argument, const JsonbValue *name, const JsonbValue *reques
 {
 	static const KvDynamoMember members[] = {
 		{"Keys", KV_DYNAMO_ARRAY, true}, {"ProjectionExpression", KV_DYNAMO_STRING},
-		{"ExpressionAttributeNames", KV_DYNAMO_OBJECT, false, NULL, true}, {"ConsistentRead", KV_DYNAMO_BOOLEAN},
-		{"AttributesToGet", KV_DYNAMO_ARRAY}
+		{"ExpressionAttributeNames", KV_DYNAMO_NAMES, false, NULL, true}, {"ConsistentRead", KV_DYNAMO_BOOLEAN},
+		{"AttributesToGet", KV_DYNAMO_STRINGS, false, NULL, true}
 	};
 	JsonbParseState **state = argument;
 	KvDynamoLegacy legacy = {0};

@@ -275,6 +275,14 @@ word_message(ErrorData *error, const char *operation)
 	error->message = worded ? worded : message;
 }
 
+/* Tells whether an error says that something in the request has not the JSON type that it must have. */
+static bool
+is_serialization(const ErrorData *error)
+{
+	return error->sqlerrcode == ERRCODE_KV_VALIDATION && error->datatype_name &&
+		strcmp(error->datatype_name, KV_JSON_TYPE) == 0;
+}
+
 /* Fills DETAIL, and the message where DynamoDB has one. */
 static void
 translate_error(ErrorData *error, const char *operation, Jsonb *request)
@@ -302,11 +310,14 @@ translate_error(ErrorData *error, const char *operation, Jsonb *request)
 		error->message = psprintf("Transaction cancelled, please refer cancellation reasons for specific reasons [%s]", codes);
 	if (said && *said)
 		error->hint = error->hint ? psprintf("%s %s", cut(said), error->hint) : cut(said);
-	if (code == ERRCODE_KV_VALIDATION || code == ERRCODE_KV_NOT_A_TABLE || code == ERRCODE_KV_RESOURCE_IN_USE)
+	if ((code == ERRCODE_KV_VALIDATION && !is_serialization(error)) || code == ERRCODE_KV_NOT_A_TABLE ||
+		code == ERRCODE_KV_RESOURCE_IN_USE)
 		word_message(error, operation);
 	if (code == ERRCODE_KV_NOT_A_TABLE && strncmp(error->message, NOT_FOUND, strlen(NOT_FOUND)) != 0)
 		error->message = psprintf(NOT_FOUND ": %s", error->message);
-	error->detail = JsonbToCString(NULL, &exception->root, VARSIZE(exception));
+	error->detail = is_serialization(error) ? pstrdup(KV_DYNAMODB_SERIALIZATION) :
+		JsonbToCString(NULL, &exception->root, VARSIZE(exception));
+	error->datatype_name = NULL;
 }
 
 /* Tells whether an error is left as it is: the server or the user ends the statement, or nobody is to catch it. */

@@ -36,7 +36,7 @@ enum
 	[WRITE_TABLE] = {"TableName", KV_DYNAMO_STRING, true}, \
 	[WRITE_KEY] = {key, KV_DYNAMO_OBJECT, true}, \
 	[WRITE_CONDITION] = {"ConditionExpression", KV_DYNAMO_STRING}, \
-	[WRITE_NAMES] = {"ExpressionAttributeNames", KV_DYNAMO_OBJECT, false, NULL, true}, \
+	[WRITE_NAMES] = {"ExpressionAttributeNames", KV_DYNAMO_NAMES, false, NULL, true}, \
 	[WRITE_VALUES] = {"ExpressionAttributeValues", KV_DYNAMO_OBJECT, false, NULL, true}, \
 	[WRITE_RETURN] = {"ReturnValues", KV_DYNAMO_STRING, false, return_values}, \
 	[WRITE_RETURN_ON_FAILURE] = {"ReturnValuesOnConditionCheckFailure", KV_DYNAMO_STRING, false, FAILURE_VALUES}, \
@@ -69,10 +69,10 @@ static const KvDynamoMember get_members[GET_MEMBERS] = {
 	[GET_TABLE] = {"TableName", KV_DYNAMO_STRING, true},
 	[GET_KEY] = {"Key", KV_DYNAMO_OBJECT, true},
 	[GET_PROJECTION] = {"ProjectionExpression", KV_DYNAMO_STRING},
-	[GET_NAMES] = {"ExpressionAttributeNames", KV_DYNAMO_OBJECT, false, NULL, true},
+	[GET_NAMES] = {"ExpressionAttributeNames", KV_DYNAMO_NAMES, false, NULL, true},
 	[GET_CONSISTENT] = {"ConsistentRead", KV_DYNAMO_BOOLEAN},
 	[GET_CAPACITY] = {"ReturnConsumedCapacity", KV_DYNAMO_STRING, false, CAPACITY_VALUES},
-	[GET_ATTRIBUTES] = {"AttributesToGet", KV_DYNAMO_ARRAY}
+	[GET_ATTRIBUTES] = {"AttributesToGet", KV_DYNAMO_STRINGS, false, NULL, true}
 };
 
 /* Fills the request of a write, legacy parameters as expressions; the table last. */

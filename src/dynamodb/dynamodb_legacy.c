@@ -310,18 +310,9 @@ kv_dynamodb_projection(KvDynamoLegacy *legacy, JsonbContainer *attributes)
 	(void) JsonbIteratorNext(&iterator, &name, true);
 	while (JsonbIteratorNext(&iterator, &name, true) == WJB_ELEM)
 	{
-		if (name.type != jbvString)
-			ereport(ERROR,
-					(errcode(ERRCODE_KV_VALIDATION),
-					 errmsg("an element of AttributesToGet is not a string"),
-					 errdetail_internal(KV_DYNAMODB_SERIALIZATION)));
+		CHECK_FOR_INTERRUPTS();
 		appendStringInfo(&writer.text, "%s%s", writer.text.len > 0 ? ", " : "", add_name(legacy, &name));
 	}
-	if (writer.text.len == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("1 validation error detected: Value '[]' at 'AttributesToGet' failed to satisfy constraint: "
-						"Member must have length greater than or equal to 1")));
 	return finish(&writer);
 }
 

@@ -206,6 +206,11 @@ static const Wording wordings[] = {
 
 	/* batches and transactions */
 	{NULL, "request has 0 writes", ONE_ERROR "Value at 'requestItems' failed to satisfy constraint: Member must have length greater than or equal to 1"},
+	{NULL, "request has no writes for table \"$1\"",
+	ONE_ERROR "Value at 'requestItems' failed to satisfy constraint: Map value must satisfy constraint: "
+	"[Member must have length less than or equal to 25, Member must have length greater than or equal to 1]"},
+	{NULL, "request has no keys for table \"$1\"",
+	ONE_ERROR "Value '[]' at 'requestItems.$1.member.keys' failed to satisfy constraint: Member must have length greater than or equal to 1"},
 	{NULL, "request has 0 keys", ONE_ERROR "Value at 'requestItems' failed to satisfy constraint: Member must have length greater than or equal to 1"},
 	{NULL, "request has 0 actions", ONE_ERROR "Value '[]' at 'transactItems' failed to satisfy constraint: Member must have length greater than or equal to 1"},
 	{NULL, "request has $1 writes", "Too many items requested for the BatchWriteItem call"},

@@ -229,6 +229,13 @@ find_index(Oid relid, const char *name)
 	return NULL;
 }
 
+/* Raises an error unless an index may have the name. */
+void
+kv_dynamodb_check_index_name(text *name, bool is_new)
+{
+	(void) check_name("indexName", name, is_new ? MIN_NAME_LENGTH : 1);
+}
+
 /* Returns the relation name of an index to be created. */
 char *
 kv_dynamodb_new_index_name(Oid table, text *name, bool *derived)

@@ -43,7 +43,7 @@ enum
 	[READ_INDEX] = {"IndexName", KV_DYNAMO_STRING}, \
 	[READ_FILTER] = {"FilterExpression", KV_DYNAMO_STRING}, \
 	[READ_PROJECTION] = {"ProjectionExpression", KV_DYNAMO_STRING}, \
-	[READ_NAMES] = {"ExpressionAttributeNames", KV_DYNAMO_OBJECT, false, NULL, true}, \
+	[READ_NAMES] = {"ExpressionAttributeNames", KV_DYNAMO_NAMES, false, NULL, true}, \
 	[READ_VALUES] = {"ExpressionAttributeValues", KV_DYNAMO_OBJECT, false, NULL, true}, \
 	[READ_LIMIT] = {"Limit", KV_DYNAMO_INTEGER}, \
 	[READ_START] = {"ExclusiveStartKey", KV_DYNAMO_OBJECT}, \
@@ -51,7 +51,7 @@ enum
 		"ALL_ATTRIBUTES|ALL_PROJECTED_ATTRIBUTES|SPECIFIC_ATTRIBUTES|COUNT"}, \
 	[READ_CONSISTENT] = {"ConsistentRead", KV_DYNAMO_BOOLEAN}, \
 	[READ_CAPACITY] = {"ReturnConsumedCapacity", KV_DYNAMO_STRING, false, "NONE|TOTAL|INDEXES"}, \
-	[READ_ATTRIBUTES] = {"AttributesToGet", KV_DYNAMO_ARRAY}, \
+	[READ_ATTRIBUTES] = {"AttributesToGet", KV_DYNAMO_STRINGS, false, NULL, true}, \
 	[READ_CONDITIONAL_OPERATOR] = {"ConditionalOperator", KV_DYNAMO_STRING, false, "AND|OR"}, \
 	[READ_LEGACY_FILTER] = {filter, KV_DYNAMO_OBJECT}
 
@@ -199,6 +199,8 @@ kv_dynamodb_query(Jsonb *request)
 
 	kv_dynamodb_read(&request->root, "Query", NULL, query_members, QUERY_MEMBERS, value);
 	check_limit(value);
+	if (value[READ_INDEX].given)
+		kv_dynamodb_check_index_name(value[READ_INDEX].string, false);
 	check_select(value);
 	read_expressions(value, true, &read);
 	read.scan_forward = !value[QUERY_FORWARD].given || value[QUERY_FORWARD].boolean;
@@ -218,6 +220,8 @@ kv_dynamodb_scan(Jsonb *request)
 	if (value[SCAN_TOTAL_SEGMENTS].given)
 		read.total_segments = &value[SCAN_TOTAL_SEGMENTS].integer;
 	check_limit(value);
+	if (value[READ_INDEX].given)
+		kv_dynamodb_check_index_name(value[READ_INDEX].string, false);
 	kv_operation_check_segment(&read);
 	check_select(value);
 	read_expressions(value, false, &read);

@@ -27,7 +27,9 @@ static const char *const kind_names[] = {
 	[KV_DYNAMO_BOOLEAN] = "true or false",
 	[KV_DYNAMO_INTEGER] = "a whole number",
 	[KV_DYNAMO_OBJECT] = "an object",
-	[KV_DYNAMO_ARRAY] = "an array"
+	[KV_DYNAMO_NAMES] = "an object of strings",
+	[KV_DYNAMO_ARRAY] = "an array",
+	[KV_DYNAMO_STRINGS] = "an array of strings"
 };
 
 /* Returns a string of a request, or the name of a member. */
@@ -134,6 +136,20 @@ read_integer(const JsonbValue *value, int32 *result)
 	return true;
 }
 
+/* Tells whether all members of an object, or elements of an array, are strings. */
+static bool
+holds_strings(JsonbContainer *container)
+{
+	JsonbIterator *iterator = JsonbIteratorInit(container);
+	JsonbIteratorToken token;
+	JsonbValue	value;
+
+	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
+		if ((token == WJB_VALUE || token == WJB_ELEM) && value.type != jbvString)
+			return false;
+	return true;
+}
+
 /* Reads one value; false if it is not of the kind. */
 static bool
 read_value(const JsonbValue *value, const char *path, const KvDynamoMember *member, KvDynamoValue *result)
@@ -153,11 +169,15 @@ read_value(const JsonbValue *value, const char *path, const KvDynamoMember *memb
 		case KV_DYNAMO_INTEGER:
 			return read_integer(value, &result->integer);
 		case KV_DYNAMO_OBJECT:
+		case KV_DYNAMO_NAMES:
 			result->part = *value;
-			return kv_dynamodb_is_object(value);
+			return kv_dynamodb_is_object(value) &&
+				(member->kind == KV_DYNAMO_OBJECT || holds_strings(value->val.binary.data));
 		case KV_DYNAMO_ARRAY:
+		case KV_DYNAMO_STRINGS:
 			result->part = *value;
-			return kv_dynamodb_is_array(value);
+			return kv_dynamodb_is_array(value) &&
+				(member->kind == KV_DYNAMO_ARRAY || holds_strings(value->val.binary.data));
 		case KV_DYNAMO_ANY:
 			break;
 	}
@@ -171,6 +191,20 @@ kv_dynamodb_json(const KvDynamoValue *value)
 	JsonbValue	part = value->part;
 
 	return value->given ? JsonbValueToJsonb(&part) : NULL;
+}
+
+/* Raises the error of an object or array that must not be empty. */
+pg_noreturn static void
+refuse_empty(const char *path, const KvDynamoMember *member)
+{
+	if (member->kind == KV_DYNAMO_OBJECT || member->kind == KV_DYNAMO_NAMES)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("%s must not be empty", member->name)));
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_VALIDATION),
+			 errmsg("1 validation error detected: Value '[]' at '%s' failed to satisfy constraint: "
+					"Member must have length greater than or equal to 1", constraint_path(path, member->name))));
 }
 
 /* Finds a member by name; count if there is none. */
@@ -226,9 +260,7 @@ kv_dynamodb_read(JsonbContainer *object, const char *what, const char *path, con
 					 errdetail_internal(KV_DYNAMODB_SERIALIZATION)));
 		values[i].given = true;
 		if (members[i].not_empty && JsonContainerSize(kv_dynamodb_part(&values[i])) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_KV_VALIDATION),
-					 errmsg("%s must not be empty", members[i].name)));
+			refuse_empty(path, &members[i]);
 	}
 	for (int i = 0; i < count; i++)
 		if (members[i].required && !values[i].given)

@@ -54,7 +54,7 @@ static const KvDynamoMember create_members[TABLE_MEMBERS] = {
 	{"AttributeDefinitions", KV_DYNAMO_ARRAY, true},
 	{"StreamSpecification", KV_DYNAMO_OBJECT},
 	{"DeletionProtectionEnabled", KV_DYNAMO_BOOLEAN},
-	{"KeySchema", KV_DYNAMO_ARRAY, true},
+	{"KeySchema", KV_DYNAMO_ARRAY, true, NULL, true},
 	{"LocalSecondaryIndexes", KV_DYNAMO_ARRAY},
 	{"GlobalSecondaryIndexes", KV_DYNAMO_ARRAY},
 	{"Tags", KV_DYNAMO_ARRAY},
@@ -80,7 +80,7 @@ enum
 };
 static const KvDynamoMember index_members[INDEX_MEMBERS] = {
 	{"IndexName", KV_DYNAMO_STRING, true},
-	{"KeySchema", KV_DYNAMO_ARRAY, true},
+	{"KeySchema", KV_DYNAMO_ARRAY, true, NULL, true},
 	{"Projection", KV_DYNAMO_OBJECT, true},
 	{"ProvisionedThroughput", KV_DYNAMO_ANY},
 	{"OnDemandThroughput", KV_DYNAMO_ANY},
@@ -106,6 +106,7 @@ typedef struct Keys
 {
 	text	   *name[KV_MAX_TABLE_KEYS];
 	text	   *type[KV_MAX_TABLE_KEYS];
+	KvKeySchema schema;
 } Keys;
 
 /* Raises a validation error of DynamoDB's form. */
@@ -182,13 +183,15 @@ read_keys(JsonbContainer *schema, const char *path, Definitions *definitions, Ke
 	static const KvDynamoMember members[] = {
 		{"AttributeName", KV_DYNAMO_STRING, true}, {"KeyType", KV_DYNAMO_STRING, true, "HASH|RANGE"}
 	};
-	KvKeySchema key = {0};
 	int			count;
 	JsonbValue *element = kv_dynamodb_objects(schema, "KeySchema", &count);
 
 	memset(keys, 0, sizeof(Keys));
-	if (count < 1 || count > KV_MAX_TABLE_KEYS)
-		refuse("KeySchema must have 1 or 2 elements");
+	if (count > KV_MAX_TABLE_KEYS)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("1 validation error detected: Value at '%s' failed to satisfy constraint: "
+						"Member must have length less than or equal to %d", path, KV_MAX_TABLE_KEYS)));
 	for (int i = 0; i < count; i++)
 	{
 		KvDynamoValue member[lengthof(members)];
@@ -200,7 +203,7 @@ read_keys(JsonbContainer *schema, const char *path, Definitions *definitions, Ke
 		keys->name[i] = member[0].string;
 		keys->type[i] = find_type(definitions, member[0].string);
 		/* names are checked before it is asked whether the table is there */
-		kv_table_add_key_attribute(&key, i == 0 ? "partition key" : "sort key", keys->name[i],
+		kv_table_add_key_attribute(&keys->schema, i == 0 ? "partition key" : "sort key", keys->name[i],
 								   kv_table_check_key_type("key_type", keys->type[i]));
 	}
 }
@@ -210,7 +213,8 @@ static void
 read_projection(JsonbContainer *projection, const char *path, KvCreateIndex *create)
 {
 	static const KvDynamoMember members[] = {
-		{"ProjectionType", KV_DYNAMO_STRING, false, "ALL|KEYS_ONLY|INCLUDE"}, {"NonKeyAttributes", KV_DYNAMO_ARRAY}
+		{"ProjectionType", KV_DYNAMO_STRING, false, "ALL|KEYS_ONLY|INCLUDE"},
+		{"NonKeyAttributes", KV_DYNAMO_STRINGS, false, NULL, true}
 	};
 	KvDynamoValue member[lengthof(members)];
 	JsonbIterator *iterator;
@@ -228,11 +232,7 @@ read_projection(JsonbContainer *projection, const char *path, KvCreateIndex *cre
 	iterator = JsonbIteratorInit(kv_dynamodb_part(&member[1]));
 	(void) JsonbIteratorNext(&iterator, &value, true);
 	while (JsonbIteratorNext(&iterator, &value, true) == WJB_ELEM)
-	{
-		if (value.type != jbvString)
-			refuse("NonKeyAttributes must be strings");
 		names[count++] = PointerGetDatum(cstring_to_text_with_len(value.val.string.val, value.val.string.len));
-	}
 	create->include = construct_array(names, count, TEXTOID, -1, false, TYPALIGN_INT);
 }
 
@@ -244,9 +244,10 @@ typedef struct NewIndex
 	KvCreateIndex create;
 } NewIndex;
 
-/* Reads one index; table_keys NULL: a global one. */
+/* Reads one index; table_keys NULL: those of a table that there is already. */
 static void
-read_index(JsonbContainer *request, const char *path, Definitions *definitions, const Keys *table_keys, NewIndex *index)
+read_index(JsonbContainer *request, const char *path, Definitions *definitions, bool global, const Keys *table_keys,
+		   NewIndex *index)
 {
 	KvDynamoValue member[INDEX_MEMBERS];
 	Keys		keys;
@@ -255,8 +256,9 @@ read_index(JsonbContainer *request, const char *path, Definitions *definitions, 
 	kv_dynamodb_read(request, "index", path, index_members, INDEX_MEMBERS, member);
 	read_keys(kv_dynamodb_part(&member[INDEX_KEY]), psprintf("%s.keySchema", path), definitions, &keys);
 	index->name = member[INDEX_NAME].string;
-	index->global = table_keys == NULL;
-	if (table_keys)
+	index->global = global;
+	kv_dynamodb_check_index_name(index->name, true);
+	if (!global)
 	{
 		if (compare_texts(keys.name[0], table_keys->name[0]) != 0)
 			refuse(psprintf("Index KeySchema does not have the same leading hash key as table KeySchema for index: %s",
@@ -272,14 +274,26 @@ read_index(JsonbContainer *request, const char *path, Definitions *definitions, 
 	index->create.sort_key = keys.name[1];
 	index->create.sort_key_type = keys.type[1];
 	read_projection(kv_dynamodb_part(&member[INDEX_PROJECTION]), psprintf("%s.projection", path), &index->create);
-	kv_index_check_projection(&index->create);
+	kv_index_check_projection(&index->create, &keys.schema, table_keys ? &table_keys->schema : NULL);
+}
+
+/* Raises an error if an index of a request is called like one before it. */
+static void
+check_other_name(const List *indexes, text *name)
+{
+	ListCell   *cell;
+
+	foreach(cell, indexes)
+		if (compare_texts(((const NewIndex *) lfirst(cell))->name, name) == 0)
+			refuse(psprintf("Duplicate index name: %s", text_to_cstring(name)));
 }
 
 /* Reads an array of indexes. */
 static List *
-read_indexes(const KvDynamoValue *value, const char *what, Definitions *definitions, const Keys *table_keys, List *indexes)
+read_indexes(const KvDynamoValue *value, bool global, Definitions *definitions, const Keys *table_keys, List *indexes)
 {
-	int			limit = table_keys ? KV_MAX_LOCAL_INDEXES : KV_MAX_GLOBAL_INDEXES;
+	const char *what = global ? "GlobalSecondaryIndexes" : "LocalSecondaryIndexes";
+	int			limit = global ? KV_MAX_GLOBAL_INDEXES : KV_MAX_LOCAL_INDEXES;
 	int			count;
 	JsonbValue *element;
 
@@ -293,7 +307,10 @@ read_indexes(const KvDynamoValue *value, const char *what, Definitions *definiti
 	{
 		NewIndex   *index = palloc(sizeof(NewIndex));
 
-		read_index(element[i].val.binary.data, kv_dynamodb_element_path(table_keys ? "localSecondaryIndexes" : "globalSecondaryIndexes", i), definitions, table_keys, index);
+		read_index(element[i].val.binary.data,
+				   kv_dynamodb_element_path(global ? "globalSecondaryIndexes" : "localSecondaryIndexes", i),
+				   definitions, global, table_keys, index);
+		check_other_name(indexes, index->name);
 		indexes = lappend(indexes, index);
 	}
 	return indexes;
@@ -357,8 +374,8 @@ kv_dynamodb_create_table(Jsonb *request)
 	check_supported(value);
 	read_definitions(&value[TABLE_DEFINITIONS], &definitions);
 	read_keys(kv_dynamodb_part(&value[TABLE_KEY]), "keySchema", &definitions, &keys);
-	indexes = read_indexes(&value[TABLE_LOCAL], "LocalSecondaryIndexes", &definitions, &keys, NIL);
-	indexes = read_indexes(&value[TABLE_GLOBAL], "GlobalSecondaryIndexes", &definitions, NULL, indexes);
+	indexes = read_indexes(&value[TABLE_LOCAL], false, &definitions, &keys, NIL);
+	indexes = read_indexes(&value[TABLE_GLOBAL], true, &definitions, &keys, indexes);
 	for (int i = 0; i < definitions.count; i++)
 		if (!definitions.one[i].used)
 			refuse(psprintf("Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions: "
@@ -381,9 +398,17 @@ kv_dynamodb_create_table(Jsonb *request)
 	return description_answer("TableDescription", relid, "ACTIVE");
 }
 
-/* Carries out one element of GlobalSecondaryIndexUpdates. */
+/* One element of GlobalSecondaryIndexUpdates. */
+typedef struct IndexUpdate
+{
+	NewIndex	create;			/* without a name: none */
+	text	   *drop;			/* name of an index; NULL: none */
+	text	   *update;			/* the same: what it may change means nothing here, but the index must be there */
+} IndexUpdate;
+
+/* Reads one element of GlobalSecondaryIndexUpdates. */
 static void
-update_index(Oid table, JsonbContainer *request, const char *path, Definitions *definitions)
+read_update(JsonbContainer *request, const char *path, Definitions *definitions, IndexUpdate *update)
 {
 	static const KvDynamoMember members[] = {
 		{"Create", KV_DYNAMO_OBJECT}, {"Delete", KV_DYNAMO_OBJECT}, {"Update", KV_DYNAMO_OBJECT}
@@ -393,38 +418,46 @@ update_index(Oid table, JsonbContainer *request, const char *path, Definitions *
 		{"OnDemandThroughput", KV_DYNAMO_ANY}, {"WarmThroughput", KV_DYNAMO_ANY}
 	};
 	KvDynamoValue member[lengthof(members)];
+	KvDynamoValue value[lengthof(name_and_throughput)];
 
+	memset(update, 0, sizeof(IndexUpdate));
 	kv_dynamodb_read(request, "GlobalSecondaryIndexUpdates", path, members, lengthof(members), member);
 	if (member[0].given + member[1].given + member[2].given != 1)
 		refuse("An element of GlobalSecondaryIndexUpdates must have exactly one of Create, Delete and Update");
 	if (member[0].given)
-	{
-		NewIndex	index;
-
-		read_index(kv_dynamodb_part(&member[0]), psprintf("%s.create", path), definitions, NULL, &index);
-		create_index(table, &index);
-	}
+		read_index(kv_dynamodb_part(&member[0]), psprintf("%s.create", path), definitions, true, NULL, &update->create);
 	else if (member[1].given)
 	{
-		KvDynamoValue name;
-		Oid			global;
-		text	   *relation;
-
-		kv_dynamodb_read(kv_dynamodb_part(&member[1]), "Delete", psprintf("%s.delete", path), name_and_throughput, 1, &name);
-		relation = kv_dynamodb_index(table, name.string);
-		if (kv_table_find_index(kv_table_open(table, AccessShareLock), relation, &global) != NULL)
-			refuse(psprintf("%s is a local secondary index", text_to_cstring(name.string)));
-		kv_index_drop(table, relation);
+		kv_dynamodb_read(kv_dynamodb_part(&member[1]), "Delete", psprintf("%s.delete", path), name_and_throughput, 1, value);
+		update->drop = value[0].string;
+		kv_dynamodb_check_index_name(update->drop, false);
 	}
 	else
 	{
-		KvDynamoValue value[lengthof(name_and_throughput)];
-
-		/* what it may change means nothing here, but the index must be there */
 		kv_dynamodb_read(kv_dynamodb_part(&member[2]), "Update", psprintf("%s.update", path), name_and_throughput,
 						 lengthof(name_and_throughput), value);
-		(void) kv_dynamodb_index(table, value[0].string);
+		update->update = value[0].string;
+		kv_dynamodb_check_index_name(update->update, false);
 	}
+}
+
+/* Carries out one element of GlobalSecondaryIndexUpdates. */
+static void
+update_index(Oid table, IndexUpdate *update)
+{
+	if (update->create.name)
+		create_index(table, &update->create);
+	else if (update->drop)
+	{
+		text	   *relation = kv_dynamodb_index(table, update->drop);
+		Oid			global;
+
+		if (kv_table_find_index(kv_table_open(table, AccessShareLock), relation, &global) != NULL)
+			refuse(psprintf("%s is a local secondary index", text_to_cstring(update->drop)));
+		kv_index_drop(table, relation);
+	}
+	else
+		(void) kv_dynamodb_index(table, update->update);
 }
 
 /* UpdateTable */
@@ -434,6 +467,7 @@ kv_dynamodb_update_table(Jsonb *request)
 	KvDynamoValue value[UPDATE_MEMBERS];
 	Definitions definitions;
 	JsonbValue *element = NULL;
+	IndexUpdate *update;
 	bool		has_change = false;
 	int			count = 0;
 	Oid			table;
@@ -450,11 +484,14 @@ kv_dynamodb_update_table(Jsonb *request)
 	read_definitions(&value[TABLE_DEFINITIONS], &definitions);
 	if (value[UPDATE_GLOBAL].given)
 		element = kv_dynamodb_objects(kv_dynamodb_part(&value[UPDATE_GLOBAL]), "GlobalSecondaryIndexUpdates", &count);
+	update = palloc_extended(sizeof(IndexUpdate) * (count + 1), MCXT_ALLOC_HUGE);
+	for (int i = 0; i < count; i++)
+		read_update(element[i].val.binary.data, kv_dynamodb_element_path("globalSecondaryIndexUpdates", i), &definitions, &update[i]);
 	table = kv_dynamodb_table(value[TABLE_NAME].string);
 	for (int i = 0; i < count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		update_index(table, element[i].val.binary.data, kv_dynamodb_element_path("globalSecondaryIndexUpdates", i), &definitions);
+		update_index(table, &update[i]);
 	}
 	CommandCounterIncrement();
 	return description_answer("TableDescription", table, "ACTIVE");

@@ -117,7 +117,7 @@ Jsonb *
 kv_dynamodb_untag_resource(Jsonb *request)
 {
 	static const KvDynamoMember members[] = {
-		{"ResourceArn", KV_DYNAMO_STRING, true}, {"TagKeys", KV_DYNAMO_ARRAY, true}
+		{"ResourceArn", KV_DYNAMO_STRING, true}, {"TagKeys", KV_DYNAMO_STRINGS, true}
 	};
 	KvDynamoValue value[lengthof(members)];
 	JsonbParseState *state = NULL;

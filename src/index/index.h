@@ -37,8 +37,12 @@ typedef struct KvCreateIndex
 	ArrayType  *include;		/* text[], or NULL */
 } KvCreateIndex;
 
-/* Raises KV007 or KV009 if the projection cannot be, whatever the table: for who has more to check before he looks at that. */
-extern void kv_index_check_projection(const KvCreateIndex *request);
+/*
+ * Raises KV007 or KV009 if an index with that key cannot have the projection,
+ * whatever else is in the table: for who has more to check before he looks at
+ * that.  base is the table's key, NULL if it is not known as yet.
+ */
+extern void kv_index_check_projection(const KvCreateIndex *request, const KvKeySchema *key, const KvKeySchema *base);
 
 /* Creates an index for the current user, who must own the table; returns its OID. */
 extern Oid	kv_index_create_global(const KvCreateIndex *request);

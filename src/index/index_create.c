@@ -91,25 +91,24 @@ find_attribute(const KvKeySchema *key, const char *name)
 	return -1;
 }
 
-/* Checks one attribute to be included and adds it. */
+/* Raises an error if an attribute cannot be included after others; base NULL: the table's key is not known as yet. */
 static void
-add_include(KvNewIndex *new, const char *name)
+check_include(const char *name, const KvKeySchema *key, const KvKeySchema *base, char *const *others, int count)
 {
 	if (*name == '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("an attribute in include must not be empty")));
-	if (find_attribute(&new->key, name) >= 0 || find_attribute(&new->base->key, name) >= 0)
+	if (find_attribute(key, name) >= 0 || (base && find_attribute(base, name) >= 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("key attribute \"%s\" must not be in include", name),
 				 errdetail("The keys of table and index are always projected.")));
-	for (int i = 0; i < new->include_count; i++)
-		if (strcmp(new->include[i], name) == 0)
+	for (int i = 0; i < count; i++)
+		if (strcmp(others[i], name) == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_KV_VALIDATION),
 					 errmsg("attribute \"%s\" is in include twice", name)));
-	new->include[new->include_count++] = pstrdup(name);
 }
 
 /* Reads projection and include, as far as keys do not matter; returns the projection. */
@@ -137,35 +136,37 @@ check_projection(const KvCreateIndex *request, Datum **names, bool **nulls, int 
 	return projection;
 }
 
-/* Raises an error if the projection of a request cannot be, whatever its table. */
-void
-kv_index_check_projection(const KvCreateIndex *request)
-{
-	Datum	   *names;
-	bool	   *nulls;
-	int			count;
-
-	(void) check_projection(request, &names, &nulls, &count);
-}
-
-/* Reads projection and include. */
-static void
-read_projected(KvNewIndex *new, const KvCreateIndex *request)
+/* Reads projection and include; returns how many attributes are included. */
+static int
+read_projected(const KvCreateIndex *request, const KvKeySchema *key, const KvKeySchema *base,
+			   KvProjectionType *projection, char ***include)
 {
 	Datum	   *names = NULL;
 	bool	   *nulls = NULL;
 	int			count;
 
-	new->projection = check_projection(request, &names, &nulls, &count);
-	new->include = palloc(sizeof(char *) * Max(count, 1));
+	*projection = check_projection(request, &names, &nulls, &count);
+	*include = palloc(sizeof(char *) * Max(count, 1));
 	for (int i = 0; i < count; i++)
 	{
 		if (nulls[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_KV_VALIDATION),
 					 errmsg("an attribute in include must not be null")));
-		add_include(new, TextDatumGetCString(names[i]));
+		(*include)[i] = TextDatumGetCString(names[i]);
+		check_include((*include)[i], key, base, *include, i);
 	}
+	return count;
+}
+
+/* Raises an error if the projection of a request cannot be. */
+void
+kv_index_check_projection(const KvCreateIndex *request, const KvKeySchema *key, const KvKeySchema *base)
+{
+	KvProjectionType projection;
+	char	  **include;
+
+	(void) read_projected(request, key, base, &projection, &include);
 }
 
 /* Raises an error if an attribute is a key of another index, with another type. */
@@ -298,7 +299,7 @@ kv_create_read_local_key(KvNewIndex *new, const KvCreateIndex *request)
 				 errmsg("sort key \"%s\" is a key of table \"%s\"", new->key.attribute[0].name,
 						get_rel_name(new->base->relid)),
 				 errhint("A local index orders a collection by another attribute.")));
-	read_projected(new, request);
+	new->include_count = read_projected(request, &new->key, &new->base->key, &new->projection, &new->include);
 }
 
 /* Raises an error if items of the table do not last, or are another session's. */
@@ -586,7 +587,7 @@ kv_index_create_global(const KvCreateIndex *request)
 	check_persistence(new.base);
 	check_count(new.base, new.base->global_count + 1);
 	read_global_key(&new, request);
-	read_projected(&new, request);
+	new.include_count = read_projected(request, &new.key, &new.base->key, &new.projection, &new.include);
 
 	kv_index_is_creating = true;
 	PG_TRY();

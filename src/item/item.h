@@ -227,6 +227,9 @@ extern void kv_item_split(const KvKeySchema *schema, Jsonb *whole, KvItemView *v
 
 /* --- item_typed.c: DynamoDB's typed JSON --- */
 
+/* DATATYPE of the error that something has not the JSON type of its place. */
+#define KV_JSON_TYPE "jsonb"
+
 /* Returns the item, in normal form, of a map of attribute names to typed values, {"a": {"S": "x"}}. */
 extern Jsonb *kv_item_from_typed(const JsonbContainer *typed);
 

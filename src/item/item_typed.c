@@ -32,24 +32,31 @@ push_string(JsonbParseState **state, JsonbIteratorToken token, const char *text,
 	pushJsonbValue(state, token, &value);
 }
 
-/* Raises the error for a value that does not have the typed form. */
+/* Raises the error for a value that does not have the typed form; DATATYPE tells if it is no object. */
 static void
-report_untyped(const KvPath *path, bool has_many)
+report_untyped(const KvPath *path, const JsonbValue *typed, bool has_many)
 {
+	bool		wrong_type = typed && typed->type != jbvNull;
+
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_VALIDATION),
+			 wrong_type ? err_generic_string(PG_DIAG_DATATYPE_NAME, KV_JSON_TYPE) : 0,
 			 has_many ? errmsg("attribute \"%s\" has more than one type in typed JSON", kv_path_text(path)) :
 			 errmsg("attribute \"%s\" is not in typed JSON", kv_path_text(path)),
 			 errdetail("A typed value is an object with exactly one of S, N, B, SS, NS, BS, M, L, NULL, BOOL."),
 			 errhint("Write a string as {\"S\": \"text\"} and a number as {\"N\": \"1\"}.")));
 }
 
-/* Raises the error for a type whose content is not what it should be. */
+/*
+ * Raises the error for a type whose content is not what it should be; DATATYPE
+ * tells if it is not of the right JSON type.
+ */
 static void
-report_content(KvValueType type, const char *expected, const KvPath *path)
+report_content(KvValueType type, bool right_type, const char *expected, const KvPath *path)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_KV_VALIDATION),
+			 right_type ? 0 : err_generic_string(PG_DIAG_DATATYPE_NAME, KV_JSON_TYPE),
 			 errmsg("malformed value of attribute \"%s\" in typed JSON", kv_path_text(path)),
 			 errdetail("The value of \"%s\" must be %s.", kv_value_type_name(type), expected)));
 }
@@ -122,14 +129,13 @@ from_typed_container(JsonbParseState **state, const JsonbContainer *container, i
 static void
 check_base64(KvValueType type, const JsonbValue *value, const KvPath *path)
 {
+	const char *expected = type == KV_TYPE_BINARY ? "a string in base64, padded with \"=\"" :
+		"an array of strings in base64, padded with \"=\"";
 	int			byte_count;
 
 	if (value->type != jbvString ||
 		kv_base64_check(value->val.string.val, value->val.string.len, &byte_count) == KV_BASE64_INVALID)
-		report_content(type,
-					   type == KV_TYPE_BINARY ?
-					   "a string in base64, padded with \"=\"" :
-					   "an array of strings in base64, padded with \"=\"", path);
+		report_content(type, value->type == jbvString, expected, path);
 }
 
 /* Pushes a set, its members in the order given. */
@@ -148,7 +154,7 @@ from_typed_set(JsonbParseState **state, KvValueType type, const JsonbContainer *
 		if (type == KV_TYPE_BINARY_SET)
 			check_base64(type, &member, path);
 		else if (member.type != jbvString)
-			report_content(type, "an array of strings", path);
+			report_content(type, false, "an array of strings", path);
 		if (type == KV_TYPE_NUMBER_SET)
 		{
 			Numeric		number = kv_number_from_text(member.val.string.val, member.val.string.len, &step);
@@ -170,7 +176,7 @@ from_typed_marker(JsonbParseState **state, KvValueType type, JsonbValue *content
 	if (type == KV_TYPE_BINARY)
 		check_base64(type, content, path);
 	else if (!is_container(content, JB_FARRAY))
-		report_content(type, "an array of strings", path);
+		report_content(type, false, "an array of strings", path);
 
 	pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
 	push_string(state, WJB_KEY, name, strlen(name));
@@ -190,14 +196,14 @@ from_typed_scalar(JsonbParseState **state, JsonbIteratorToken token, KvValueType
 	{
 		case KV_TYPE_STRING:
 			if (content->type != jbvString)
-				report_content(type, "a string", path);
+				report_content(type, false, "a string", path);
 			break;
 		case KV_TYPE_NUMBER:
 			{
 				Numeric		number;
 
 				if (content->type != jbvString)
-					report_content(type, "a string that holds a number", path);
+					report_content(type, false, "a string that holds a number", path);
 				number = kv_number_from_text(content->val.string.val, content->val.string.len, path);
 				content->type = jbvNumeric;
 				content->val.numeric = number;
@@ -205,12 +211,12 @@ from_typed_scalar(JsonbParseState **state, JsonbIteratorToken token, KvValueType
 			}
 		case KV_TYPE_NULL:
 			if (content->type != jbvBool || !content->val.boolean)
-				report_content(type, "true", path);
+				report_content(type, content->type == jbvBool, "true", path);
 			content->type = jbvNull;
 			break;
 		default:
 			if (content->type != jbvBool)
-				report_content(type, "true or false", path);
+				report_content(type, false, "true or false", path);
 			break;
 	}
 	pushJsonbValue(state, token, content);
@@ -228,18 +234,21 @@ from_typed_value(JsonbParseState **state, JsonbIteratorToken token,
 	KvValueType type;
 
 	if (!is_container(typed, JB_FOBJECT))
-		report_untyped(path, false);
+		report_untyped(path, typed, false);
 	kv_walk_start(&walk, typed->val.binary.data);
 	if (walk.count != 1 || !kv_walk_next(&walk, &name, &name_length, &content) ||
 		!find_type(name, name_length, &type))
-		report_untyped(path, walk.count > 1);
+		report_untyped(path, NULL, walk.count > 1);
+	/* null is no content */
+	if (content.type == jbvNull)
+		report_untyped(path, NULL, false);
 
 	switch (type)
 	{
 		case KV_TYPE_MAP:
 		case KV_TYPE_LIST:
 			if (!is_container(&content, type == KV_TYPE_MAP ? JB_FOBJECT : JB_FARRAY))
-				report_content(type, type == KV_TYPE_MAP ? "an object" : "an array", path);
+				report_content(type, false, type == KV_TYPE_MAP ? "an object" : "an array", path);
 			from_typed_container(state, content.val.binary.data, depth + 1, path);
 			break;
 		case KV_TYPE_BINARY:

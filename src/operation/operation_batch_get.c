@@ -113,6 +113,7 @@ read_shape(Batch *batch, const JsonbValue *name, const JsonbValue *value)
 				 errmsg("reads of table \"%.*s\" are not an object",
 						name->val.string.len, name->val.string.val)));
 	kv_request_read(part->request, "request", part_members, PART_MEMBERS, part->member);
+	kv_request_check_some(batch->tables.caller, "keys", name, part->member[PART_KEYS].container, KV_MAX_BATCH_GETS);
 }
 
 /* Raises the error of a projection that is wrong, where a table is not there. */

@@ -119,7 +119,7 @@ read_item(Batch *batch, int number)
 
 /* Counts the writes, so that a batch with too many of them is not read. */
 static int
-count_writes(JsonbContainer *tables)
+count_writes(JsonbContainer *tables, const KvCaller *caller)
 {
 	KvRequestWalk walk;
 	int			count = 0;
@@ -134,6 +134,7 @@ count_writes(JsonbContainer *tables)
 					(errcode(ERRCODE_KV_VALIDATION),
 					 errmsg("writes to table \"%.*s\" are not an array",
 							walk.name.val.string.len, walk.name.val.string.val)));
+		kv_request_check_some(caller, "writes", &walk.name, writes, KV_MAX_BATCH_WRITES);
 		count += JsonContainerSize(writes);
 	}
 	return count;
@@ -182,7 +183,7 @@ read_request(Batch *batch, JsonbContainer *request)
 											   KV_MAX_BATCH_WRITES);
 	KvRequestWalk walk;
 
-	kv_request_check_count("writes", count_writes(tables), KV_MAX_BATCH_WRITES);
+	kv_request_check_count("writes", count_writes(tables, batch->tables.caller), KV_MAX_BATCH_WRITES);
 	kv_request_walk_start(&walk, tables);
 	while (kv_request_walk_next(&walk))
 		read_shapes(batch, &walk.value);

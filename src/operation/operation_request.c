@@ -247,6 +247,19 @@ kv_request_check_count(const char *what, int count, int limit)
 				 errdetail("It must have at least 1 and at most %d.", limit)));
 }
 
+/* Raises an error if the request of a caller holds none of something for a table. */
+void
+kv_request_check_some(const KvCaller *caller, const char *what, const JsonbValue *table, JsonbContainer *array, int limit)
+{
+	if (caller && JsonContainerSize(array) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_KV_VALIDATION),
+				 errmsg("request has no %s for table \"%.*s\"", what,
+						pg_mbcliplen(table->val.string.val, table->val.string.len, 3 * SHOWN_NAME_LENGTH),
+						table->val.string.val),
+				 errdetail("It must have at least 1 and at most %d.", limit)));
+}
+
 /* Finds a table by its name. */
 static Oid
 find_relation(const KvRequestTables *tables, const char *name, bool missing_ok)

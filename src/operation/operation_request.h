@@ -50,6 +50,10 @@ extern JsonbContainer *kv_request_unwrap(JsonbContainer *request, const KvCaller
 /* Raises an error unless a request holds at least one and at most limit of something. */
 extern void kv_request_check_count(const char *what, int count, int limit);
 
+/* Raises an error if the request of a caller, if there is one, holds none of something for a table that it names; SQL's may. */
+extern void kv_request_check_some(const KvCaller *caller, const char *what, const JsonbValue *table,
+								  JsonbContainer *array, int limit);
+
 /* A walk over the members of an object or the elements of an array. */
 typedef struct KvRequestWalk
 {
