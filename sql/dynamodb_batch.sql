@@ -33,6 +33,11 @@ SELECT kv.dynamodb('TransactWriteItems', '{"TransactItems": [
 	{"Update": {"TableName": "Forum", "Key": {"Name": {"S": "Amazon RDS"}}, "UpdateExpression": "ADD Threads :one", "ExpressionAttributeValues": {":one": {"N": "1"}}}},
 	{"ConditionCheck": {"TableName": "Forum", "Key": {"Name": {"S": "Amazon DynamoDB"}}, "ConditionExpression": "attribute_exists(#n)", "ExpressionAttributeNames": {"#n": "Name"}}},
 	{"Delete": {"TableName": "Thread", "Key": {"ForumName": {"S": "Amazon DynamoDB"}, "Subject": {"S": "Concurrent reads"}}}}], "ClientRequestToken": "first"}');
+-- Numbers and sets written otherwise are the same content, and null is as if it were not there.
+SELECT kv.dynamodb('TransactWriteItems', '{"ClientRequestToken": "second", "ReturnConsumedCapacity": "TOTAL", "TransactItems": [
+	{"Put": {"TableName": "Forum", "Item": {"Name": {"S": "x"}, "n": {"N": "1.0"}, "s": {"SS": ["b", "a"]}}, "ConditionExpression": "attribute_not_exists(#n)", "ExpressionAttributeNames": {"#n": "Name"}}}]}');
+SELECT kv.dynamodb('TransactWriteItems', '{"ClientRequestToken": "second", "ReturnConsumedCapacity": "TOTAL", "TransactItems": [
+	{"Put": {"TableName": "Forum", "Item": {"Name": {"S": "x"}, "n": {"N": "1"}, "s": {"SS": ["a", "b"]}}, "ConditionExpression": "attribute_not_exists(#n)", "ExpressionAttributeNames": {"#n": "Name"}, "ExpressionAttributeValues": null}}]}');
 SELECT kv.dynamodb('TransactWriteItems', '{"ClientRequestToken": "first", "TransactItems": [{"Delete": {"TableName": "Forum", "Key": {"Name": {"S": "x"}}}}]}');
 \echo :LAST_ERROR_SQLSTATE
 SELECT kv.dynamodb('TransactGetItems', '{"TransactItems": [

@@ -286,6 +286,39 @@ read_token(text *argument, text *member)
 	return token;
 }
 
+/* Adds what an action was given, its items plain. */
+static void
+add_action(JsonbParseState **state, const ActionRequest *request)
+{
+	const KvVerb *verb = &kv_transact_verbs[request->verb];
+
+	kv_json_open(state);
+	kv_json_add_name(state, verb->name);
+	kv_json_open(state);
+	for (int i = 0; i < verb->count; i++)
+		if (request->member[i].string)
+			kv_json_add_text(state, verb->members[i].name, text_to_cstring(request->member[i].string));
+	kv_json_add_jsonb(state, verb->members[ACTION_KEY].name, request->key);
+	if (request->names)
+		kv_json_add_jsonb(state, verb->members[ACTION_NAMES].name, request->names);
+	if (request->values)
+		kv_json_add_jsonb(state, verb->members[ACTION_VALUES].name, request->values);
+	pushJsonbValue(state, WJB_END_OBJECT, NULL);
+	pushJsonbValue(state, WJB_END_OBJECT, NULL);
+}
+
+/* Returns the actions of a caller with plain items: a token stands for what they mean, not for how they are written. */
+static JsonbContainer *
+plain_content(const Reader *reader)
+{
+	JsonbParseState *state = NULL;
+
+	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
+	for (int i = 0; i < reader->transaction->count; i++)
+		add_action(&state, &reader->request[i]);
+	return &kv_json_write(pushJsonbValue(&state, WJB_END_ARRAY, NULL))->root;
+}
+
 /* Reads and checks the whole request. */
 void
 kv_transact_read(KvTransaction *transaction, JsonbContainer *request, text *token)
@@ -297,7 +330,6 @@ kv_transact_read(KvTransaction *transaction, JsonbContainer *request, text *toke
 
 	kv_request_check_count("actions", count, KV_MAX_TRANSACT_ACTIONS);
 	transaction->token = read_token(token, member[REQUEST_TOKEN].string);
-	transaction->content = actions;
 	transaction->action = palloc0(sizeof(KvAction) * count);
 	transaction->key = palloc0(sizeof(KvRequestKey) * count);
 	transaction->tables.lockmode = RowExclusiveLock;
@@ -307,5 +339,7 @@ kv_transact_read(KvTransaction *transaction, JsonbContainer *request, text *toke
 	kv_request_context_push(&reader.context, "action");
 	read_actions(&reader, actions);
 	kv_request_context_pop(&reader.context);
+	if (transaction->token)
+		transaction->content = transaction->tables.caller ? plain_content(&reader) : actions;
 	kv_request_sort(transaction->key, count, "actions");
 }
