@@ -198,57 +198,45 @@ work_out_item(BaseWork *work, const ChangedItem *item)
 	return bytes;
 }
 
-/* Orders items by leaf and key, so that neighbours are read together. */
+/*
+ * Merges records into items, in the order of their leaves and keys, so that
+ * neighbours are read together; returns their number.
+ */
 static int
-compare_items(const void *a, const void *b, void *argument)
+merge_records(const KvTable *base, const KvLogRecord *records, int count, ChangedItem *items)
 {
-	const KvKeySchema *schema = argument;
-	const ChangedItem *left = a;
-	const ChangedItem *right = b;
-
-	if (left->leaf != right->leaf)
-		return left->leaf < right->leaf ? -1 : 1;
-	return kv_key_compare_whole(schema, left->key, right->key);
-}
-
-/* Orders records by the bytes of their items' keys. */
-static int
-compare_records(const void *a, const void *b, void *argument)
-{
-	const KvKeySchema *schema = argument;
-	const KvLogRecord *left = a;
-	const KvLogRecord *right = b;
-	int			left_length = kv_change_key_length(schema, left->record);
-	int			right_length = kv_change_key_length(schema, right->record);
-
-	if (left_length != right_length)
-		return left_length < right_length ? -1 : 1;
-	return memcmp(left->record, right->record, left_length);
-}
-
-/* Merges records into items, in the order of their keys; returns their number. */
-static int
-merge_records(const KvTable *base, KvLogRecord *records, int count, ChangedItem *items)
-{
+	Datum	   *keys = palloc(sizeof(Datum) * KV_MAX_TABLE_KEYS * count);
+	KvOrdered  *ordered = palloc(sizeof(KvOrdered) * count);
+	KvLogRecord *in_order = palloc(sizeof(KvLogRecord) * count);
 	int			item_count = 0;
 
-	qsort_arg(records, count, sizeof(KvLogRecord), compare_records, (void *) &base->key);
+	for (int i = 0; i < count; i++)
+	{
+		Datum	   *key = &keys[KV_MAX_TABLE_KEYS * i];
+
+		kv_change_read_key(&base->key, records[i].record, key);
+		ordered[i].leaf = kv_table_find_leaf(base, key[0]);
+		ordered[i].key = key;
+		ordered[i].thing = (void *) &records[i];
+	}
+	kv_order(&base->key, ordered, count);
 	for (int i = 0; i < count; i++)
 	{
 		ChangedItem *item;
 
-		if (i > 0 && compare_records(&records[i - 1], &records[i], (void *) &base->key) == 0)
+		in_order[i] = *(const KvLogRecord *) ordered[i].thing;
+		if (i > 0 && kv_order_same(&base->key, &ordered[i - 1], &ordered[i]))
 		{
 			items[item_count - 1].count++;
 			continue;
 		}
 		item = &items[item_count++];
-		kv_change_read_key(&base->key, records[i].record, item->key);
-		item->leaf = kv_table_find_leaf(base, item->key[0]);
-		item->records = &records[i];
+		memcpy(item->key, ordered[i].key, sizeof(item->key));
+		item->leaf = ordered[i].leaf;
+		item->records = &in_order[i];
 		item->count = 1;
 	}
-	qsort_arg(items, item_count, sizeof(ChangedItem), compare_items, (void *) &base->key);
+	pfree(ordered);
 	return item_count;
 }
 

@@ -287,6 +287,23 @@ typedef struct KvIndexWrite
 /* Makes the index agree, in the order of its keys; all as the owner of the index. */
 extern void kv_index_write(KvTable *index, KvIndexWrite *writes, int count);
 
+/* --- index_order.c --- */
+
+/* Something with a key that is to be put in order. */
+typedef struct KvOrdered
+{
+	int			leaf;
+	uint64		head;			/* filled by kv_order */
+	const Datum *key;
+	void	   *thing;
+} KvOrdered;
+
+/* Puts things in order by leaf and key. */
+extern void kv_order(const KvKeySchema *schema, KvOrdered *things, int count);
+
+/* Tells whether two that kv_order put in order have one leaf and key. */
+extern bool kv_order_same(const KvKeySchema *schema, const KvOrdered *a, const KvOrdered *b);
+
 /* --- index_lock.c --- */
 
 /* As many turns as it takes, within lock_timeout. */

@@ -106,36 +106,27 @@ make_agree(KvWriter *writer, const KvTable *index, const KvIndexWrite *write)
 	}
 }
 
-/* Orders pointers to writes by leaf and key, which keeps a leaf's pages at hand and locks entries in one order. */
-static int
-compare_writes(const void *a, const void *b, void *argument)
-{
-	const KvKeySchema *schema = argument;
-	const KvIndexWrite *left = *(KvIndexWrite *const *) a;
-	const KvIndexWrite *right = *(KvIndexWrite *const *) b;
-
-	if (left->leaf != right->leaf)
-		return left->leaf < right->leaf ? -1 : 1;
-	return kv_key_compare_whole(schema, left->key, right->key);
-}
-
 /*
  * Puts writes in order and leaves out what is said twice, since two records
  * name one old key: the writer takes each key once.  Returns their number.
  */
 static int
-order_writes(const KvTable *index, KvIndexWrite *writes, int count, KvIndexWrite **ordered)
+order_writes(const KvTable *index, KvIndexWrite *writes, int count, KvOrdered *ordered)
 {
 	int			kept = 0;
 
 	for (int i = 0; i < count; i++)
-		ordered[i] = &writes[i];
-	qsort_arg(ordered, count, sizeof(KvIndexWrite *), compare_writes, (void *) &index->key);
+	{
+		ordered[i].leaf = writes[i].leaf;
+		ordered[i].key = writes[i].key;
+		ordered[i].thing = &writes[i];
+	}
+	kv_order(&index->key, ordered, count);
 	for (int i = 0; i < count; i++)
 	{
-		if (kept == 0 || compare_writes(&ordered[kept - 1], &ordered[i], (void *) &index->key) != 0)
+		if (kept == 0 || !kv_order_same(&index->key, &ordered[kept - 1], &ordered[i]))
 			ordered[kept++] = ordered[i];
-		else if (ordered[i]->rest != NULL)
+		else if (((KvIndexWrite *) ordered[i].thing)->rest != NULL)
 			ordered[kept - 1] = ordered[i];
 	}
 	return kept;
@@ -147,7 +138,7 @@ kv_index_write(KvTable *index, KvIndexWrite *writes, int count)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "key_value index entry",
 												  ALLOCSET_DEFAULT_SIZES);
-	KvIndexWrite **ordered = palloc(sizeof(KvIndexWrite *) * count);
+	KvOrdered  *ordered = palloc(sizeof(KvOrdered) * count);
 	MemoryContext caller;
 	KvOwnerSwitch saved;
 	KvWriter   *writer = NULL;
@@ -156,16 +147,18 @@ kv_index_write(KvTable *index, KvIndexWrite *writes, int count)
 	kv_index_become_owner(index->relid, &saved);
 	for (int i = 0; i < count; i++)
 	{
-		if (i == 0 || ordered[i]->leaf != ordered[i - 1]->leaf)
+		const KvIndexWrite *write = ordered[i].thing;
+
+		if (i == 0 || write->leaf != ordered[i - 1].leaf)
 		{
 			if (writer)
 				kv_writer_close(writer);
-			if (ordered[i]->leaf < 0)
-				(void) kv_table_route(index, ordered[i]->key[0]);	/* says what is wrong */
-			writer = kv_writer_open(index, ordered[i]->leaf);
+			if (write->leaf < 0)
+				(void) kv_table_route(index, write->key[0]);	/* says what is wrong */
+			writer = kv_writer_open(index, write->leaf);
 		}
 		caller = MemoryContextSwitchTo(context);
-		make_agree(writer, index, ordered[i]);
+		make_agree(writer, index, write);
 		MemoryContextSwitchTo(caller);
 		MemoryContextReset(context);
 	}
