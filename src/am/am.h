@@ -34,6 +34,13 @@ typedef struct KvAmNeighbour
 extern void kv_am_hint_neighbour(Relation relation, const KvAmNeighbour *neighbour);
 
 /*
+ * Tells the access method the free bytes of a page on which a row is about to be
+ * updated, as the caller saw them a moment ago, so that it need not look.  Holds
+ * for the next update in that relation by this backend only.
+ */
+extern void kv_am_hint_room(Relation relation, BlockNumber block, Size room);
+
+/*
  * Called when a relation gets new, empty files (TRUNCATE, but not when it is
  * made, nor by VACUUM FULL, CLUSTER and ALTER TABLE, which fill others), or
  * is emptied as it stands.  Must not write to the relation's catalog row.

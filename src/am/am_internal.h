@@ -113,6 +113,9 @@ extern int	kv_am_space_own_rows(Relation relation, BlockNumber block, HeapTuple 
 /* --- am_state.c --- */
 extern KvAmState *kv_am_state(Relation relation);
 extern bool kv_am_take_hint(Relation relation, KvAmNeighbour *neighbour);
+
+/* Gives out what the caller saw of a block's free bytes, once; false if it told nothing. */
+extern bool kv_am_take_room(Relation relation, BlockNumber block, Size *room);
 extern bool kv_am_read_keys(Relation relation, TupleTableSlot *slot, KvAmKeys *keys);
 extern bool kv_am_surely_new(Relation relation);
 extern void kv_am_note_change(Relation relation, uint64 hash, bool found);

@@ -356,16 +356,20 @@ kv_am_place_insert(Relation relation, TupleTableSlot *slot, KvAmTarget *target)
 bool
 kv_am_place_update(Relation relation, ItemPointer old, TupleTableSlot *slot, KvAmTarget *target)
 {
+	BlockNumber block = ItemPointerGetBlockNumber(old);
 	HeapTuple	row;
 	bool		should_free;
 	bool		fits;
+	Size		room;
 
 	if (!kv_am_state(relation)->has_sort_key)
 		return false;
 
 	row = ExecFetchSlotHeapTuple(slot, true, &should_free);
 	kv_am_expect_length(relation, row, target);
-	fits = kv_am_space_of_block(relation, ItemPointerGetBlockNumber(old)) >= MAXALIGN(target->length);
+	if (!kv_am_take_room(relation, block, &room))
+		room = kv_am_space_of_block(relation, block);
+	fits = room >= MAXALIGN(target->length);
 	if (!fits)
 	{
 		KvAmProbe	probe;

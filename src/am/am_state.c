@@ -29,39 +29,79 @@
 /* Changes of collection that the moving average of returning ones spans. */
 #define CHANGE_WINDOW 256
 
-/* The caller's own finding of the neighbour of its next insert. */
-typedef struct NeighbourHint
+/* What a hint is about. */
+typedef struct HintScope
 {
 	Oid			relid;			/* InvalidOid: no hint */
 	Oid			file_number;
 	LocalTransactionId lxid;	/* the hint is void in another transaction */
-	KvAmNeighbour neighbour;
-} NeighbourHint;
+} HintScope;
 
-static NeighbourHint hint;
+/* The caller's own finding of the neighbour of its next insert. */
+static HintScope neighbour_scope;
+static KvAmNeighbour hinted_neighbour;
+
+/* What the caller saw of the page of its next update. */
+static HintScope room_scope;
+static BlockNumber hinted_block;
+static Size hinted_room;
+
+/* Makes a hint one about a relation. */
+static void
+set_scope(HintScope *scope, Relation relation)
+{
+	scope->relid = RelationGetRelid(relation);
+	scope->file_number = kv_compat_file_number(relation);
+	scope->lxid = kv_compat_my_lxid();
+}
+
+/* Tells whether a hint is about a relation, and ends it. */
+static bool
+take_scope(HintScope *scope, Relation relation)
+{
+	bool		valid = scope->relid == RelationGetRelid(relation) &&
+		scope->file_number == kv_compat_file_number(relation) &&
+		scope->lxid == kv_compat_my_lxid();
+
+	scope->relid = InvalidOid;
+	return valid;
+}
 
 /* Takes the caller's own finding of the neighbour of its next insert. */
 void
 kv_am_hint_neighbour(Relation relation, const KvAmNeighbour *neighbour)
 {
-	hint.relid = RelationGetRelid(relation);
-	hint.file_number = kv_compat_file_number(relation);
-	hint.lxid = kv_compat_my_lxid();
-	hint.neighbour = *neighbour;
+	set_scope(&neighbour_scope, relation);
+	hinted_neighbour = *neighbour;
 }
 
 /* Gives out the hint for an insert into the relation, once. */
 bool
 kv_am_take_hint(Relation relation, KvAmNeighbour *neighbour)
 {
-	bool		valid = hint.relid == RelationGetRelid(relation) &&
-		hint.file_number == kv_compat_file_number(relation) &&
-		hint.lxid == kv_compat_my_lxid();
+	if (!take_scope(&neighbour_scope, relation))
+		return false;
+	*neighbour = hinted_neighbour;
+	return true;
+}
 
-	if (valid)
-		*neighbour = hint.neighbour;
-	hint.relid = InvalidOid;
-	return valid;
+/* Takes what the caller saw of the page of its next update. */
+void
+kv_am_hint_room(Relation relation, BlockNumber block, Size room)
+{
+	set_scope(&room_scope, relation);
+	hinted_block = block;
+	hinted_room = room;
+}
+
+/* Gives that out, once. */
+bool
+kv_am_take_room(Relation relation, BlockNumber block, Size *room)
+{
+	if (!take_scope(&room_scope, relation) || hinted_block != block)
+		return false;
+	*room = hinted_room;
+	return true;
 }
 
 /* Reads the relation's primary key; at most two index openings for each relcache entry. */

@@ -99,6 +99,8 @@ make_agree(KvWriter *writer, const KvTable *index, const KvIndexWrite *write)
 		bool		found;
 
 		CHECK_FOR_INTERRUPTS();
+		if (write->rest)
+			kv_writer_expect(writer, write->rest);
 		found = kv_writer_find(writer, write->key);
 		if (found && !kv_writer_settled(writer, change) && !kv_writer_lock(writer, change))
 			continue;

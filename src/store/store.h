@@ -174,6 +174,9 @@ typedef enum KvRowChange
  */
 extern bool kv_writer_find(KvWriter *writer, const Datum *key);
 
+/* Tells the next kv_writer_find which rest the row found is to have, so that it makes just so much room. */
+extern void kv_writer_expect(KvWriter *writer, const Jsonb *rest);
+
 /*
  * Tells whether this transaction has written the row of the key, so that all
  * others that want it wait for its end.  The leaf is locked in ACCESS SHARE

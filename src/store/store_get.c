@@ -38,46 +38,57 @@ kv_store_can_probe(Relation heap, Snapshot snapshot)
 
 /*
  * Tells whether another version of a row would find no room on its page unless
- * dead ones are removed.  It may grow by half; if it grows by more, it is put
- * elsewhere although there might have been room.
+ * dead ones are removed.  Where its length is not known it may grow by half; if
+ * it grows by more, it is put elsewhere although there might have been room.
  */
 static bool
-lacks_room(Page page, HeapTuple tuple)
+lacks_room(const KvLookup *lookup, Page page, Size room, HeapTuple tuple)
 {
-	return TransactionIdIsValid(((PageHeader) page)->pd_prune_xid) &&
-		PageGetHeapFreeSpace(page) < MAXALIGN(tuple->t_len + tuple->t_len / 2);
+	Size		needed = tuple->t_len + tuple->t_len / 2;
+
+	if (lookup->next_length > 0)
+		needed = Min(needed, lookup->next_length);
+	return room < MAXALIGN(needed) && TransactionIdIsValid(((PageHeader) page)->pd_prune_xid);
+}
+
+/* Looks for the version of a row that the snapshot sees on its locked page, and tells how much room there is beside it. */
+static bool
+search_page(const KvLookup *lookup, const ItemPointerData *row, Buffer buffer, HeapTuple tuple, Size *room, bool *all_dead)
+{
+	ItemPointerData version = *row;
+	bool		found;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	found = heap_hot_search_buffer(&version, lookup->heap, buffer, lookup->snapshot, tuple, all_dead, true);
+	if (found && lookup->pruning == KV_PRUNE_FOR_CHANGE)
+		*room = PageGetHeapFreeSpace(BufferGetPage(buffer));
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return found;
 }
 
 /* Looks for the version of a row that the snapshot sees; its page stays pinned in *pinned if there is one. */
 static bool
 fetch_version(const KvLookup *lookup, const ItemPointerData *row, HeapTuple tuple, Buffer *pinned, bool *all_dead)
 {
-	Relation	heap = lookup->heap;
-	ItemPointerData version = *row;
-	Buffer		buffer = ReadBuffer(heap, ItemPointerGetBlockNumber(row));
+	Buffer		buffer = ReadBuffer(lookup->heap, ItemPointerGetBlockNumber(row));
+	Size		room = 0;
 	bool		found;
-	bool		full;
 
 	if (lookup->pruning == KV_PRUNE_USUALLY)
-		heap_page_prune_opt(heap, buffer);
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	found = heap_hot_search_buffer(&version, heap, buffer, lookup->snapshot, tuple, all_dead, true);
-	full = found && lookup->pruning == KV_PRUNE_FOR_CHANGE && lacks_room(BufferGetPage(buffer), tuple);
-	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-
-	if (full)
+		heap_page_prune_opt(lookup->heap, buffer);
+	found = search_page(lookup, row, buffer, tuple, &room, all_dead);
+	if (found && lookup->pruning == KV_PRUNE_FOR_CHANGE && lacks_room(lookup, BufferGetPage(buffer), room, tuple))
 	{
 		/* it moves the tuples of the page */
-		heap_page_prune_opt(heap, buffer);
-		version = *row;
-		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		found = heap_hot_search_buffer(&version, heap, buffer, lookup->snapshot, tuple, all_dead, true);
-		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		heap_page_prune_opt(lookup->heap, buffer);
+		found = search_page(lookup, row, buffer, tuple, &room, all_dead);
 	}
 	if (found)
 		*pinned = buffer;
 	else
 		ReleaseBuffer(buffer);
+	if (lookup->room)
+		*lookup->room = room;
 	return found;
 }
 

@@ -54,6 +54,8 @@ typedef struct KvLookup
 	Snapshot	snapshot;
 	KvPruning	pruning;
 	KvNeighbour *neighbour;		/* where to say what is beside the key's place; may be NULL */
+	Size		next_length;	/* of the version to come, with KV_PRUNE_FOR_CHANGE; 0: not known */
+	Size	   *room;			/* where to say how many bytes are free on the row's page, with KV_PRUNE_FOR_CHANGE; may be NULL */
 } KvLookup;
 
 /*
@@ -103,6 +105,8 @@ struct KvWriter
 	bool		lost;			/* against somebody else, at the last write or lock */
 	Datum		key[KV_MAX_KEYS];	/* what kv_writer_find looked for */
 	KvNeighbour neighbour;		/* of that key */
+	Size		expected_rest;	/* how long the next row found will get its rest; 0: not known */
+	Size		room;			/* free on the page of the row found; 0: not known */
 };
 
 /* Fills an executor state for one leaf: range table and result relations. */

@@ -60,6 +60,26 @@ scan_row(KvWriter *writer)
 	return found;
 }
 
+/* Returns the most bytes that the row of the key looked for takes with the rest expected, uncompressed; 0 if none is. */
+static Size
+expected_length(const KvWriter *writer)
+{
+	Size		length = SizeofHeapTupleHeader + sizeof(Datum) + writer->expected_rest;
+
+	if (writer->expected_rest == 0)
+		return 0;
+	for (int i = 0; i < writer->table->key.count; i++)
+		length += VARSIZE_ANY(DatumGetPointer(writer->key[i])) + ALIGNOF_INT;
+	return length;
+}
+
+/* Tells the next search which rest the row found is to have. */
+void
+kv_writer_expect(KvWriter *writer, const Jsonb *rest)
+{
+	writer->expected_rest = VARSIZE(rest);
+}
+
 /*
  * Finds the row by one descent of the primary key; false also where a scan has
  * to look (*scan).  Its page is made ready for another version of it.
@@ -75,6 +95,8 @@ probe_row(KvWriter *writer, bool *scan)
 		.snapshot = GetActiveSnapshot(),
 		.pruning = KV_PRUNE_FOR_CHANGE,
 		.neighbour = schema->count > 1 ? &writer->neighbour : NULL,
+		.next_length = expected_length(writer),
+		.room = &writer->room,
 	};
 
 	return kv_store_fetch(&lookup, writer->key, writer->current, scan);
@@ -98,6 +120,7 @@ bool
 kv_writer_find(KvWriter *writer, const Datum *key)
 {
 	bool		scan = true;
+	bool		found = false;
 
 	ExecClearTuple(writer->current);
 	ExecClearTuple(writer->next);
@@ -106,10 +129,12 @@ kv_writer_find(KvWriter *writer, const Datum *key)
 	writer->lost = false;
 	memcpy(writer->key, key, sizeof(Datum) * writer->table->key.count);
 	writer->neighbour.known = false;
+	writer->room = 0;
 
-	if (likely(kv_store_can_probe(writer->heap, GetActiveSnapshot())) && probe_row(writer, &scan))
-		return true;
-	return unlikely(scan) && scan_row(writer);
+	if (likely(kv_store_can_probe(writer->heap, GetActiveSnapshot())))
+		found = probe_row(writer, &scan);
+	writer->expected_rest = 0;
+	return found || (unlikely(scan) && scan_row(writer));
 }
 
 /* Tells where the row found lies. */
@@ -128,6 +153,7 @@ kv_writer_find_at(KvWriter *writer, const Datum *key, ItemPointerData place)
 	renew_snapshot(writer);
 	memcpy(writer->key, key, sizeof(Datum) * writer->table->key.count);
 	writer->neighbour.known = false;
+	writer->room = 0;
 	return table_tuple_fetch_row_version(writer->heap, &place, GetActiveSnapshot(), writer->current);
 }
 

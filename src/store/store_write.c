@@ -403,6 +403,8 @@ kv_writer_replace(KvWriter *writer, Jsonb *rest)
 	}
 	complete_row(writer, CMD_UPDATE, before);
 
+	if (writer->room > 0 && !before && kv_am_is_key_value(writer->heap))
+		kv_am_hint_room(writer->heap, ItemPointerGetBlockNumber(&tid), writer->room);
 	result = table_tuple_update(writer->heap, &tid, writer->next, writer->estate->es_output_cid,
 								GetActiveSnapshot(), InvalidSnapshot, true,
 								&failure, &lock_mode, &update_indexes);

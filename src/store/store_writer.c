@@ -396,6 +396,7 @@ kv_writer_open(KvTable *table, int leaf)
 	writer->snapshot_active = false;
 	writer->wrote = false;
 	writer->lost = false;
+	writer->expected_rest = 0;
 	return writer;
 }
 
