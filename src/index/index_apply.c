@@ -123,27 +123,34 @@ add_item(IndexWork *work, const KvKeySchema *base, const ChangedItem *item, cons
 		add_write(work, entry.key)->rest = entry.rest;
 }
 
-/* Copies key values that point into a row or into an item, so that they stay. */
-static void
-copy_keys(IndexWork *work, int first)
+/* Copies a value. */
+static void *
+copy_value(const void *value)
 {
+	Size		size = VARSIZE_ANY(value);
+
+	return memcpy(palloc(size), value, size);
+}
+
+/* Copies what points into the row of an item, so that it stays: keys of the base table as the row has them, the rest as it is. */
+static void
+copy_from_row(IndexWork *work, int first, const ChangedItem *item, const KvItemView *view)
+{
+	const KvIndex *definition = work->index->index;
+
 	for (int i = first; i < work->count; i++)
 	{
 		KvIndexWrite *write = &work->writes[i];
 
-		for (int k = 0; k < work->index->key.count; k++)
+		for (int k = 0; k < definition->key.count; k++)
 		{
-			struct varlena *value = (struct varlena *) DatumGetPointer(write->key[k]);
-			Size		size = VARSIZE_ANY(value);
+			int			base = definition->base_key[k];
 
-			write->key[k] = PointerGetDatum(memcpy(palloc(size), value, size));
+			if (base != KV_NOT_BASE_KEY && write->key[k] != item->key[base])
+				write->key[k] = PointerGetDatum(copy_value(DatumGetPointer(write->key[k])));
 		}
-		if (write->rest)
-		{
-			Size		size = VARSIZE(write->rest);
-
-			write->rest = memcpy(palloc(size), write->rest, size);
-		}
+		if (view != NULL && write->rest == view->rest)
+			write->rest = copy_value(write->rest);
 	}
 }
 
@@ -189,7 +196,7 @@ work_out_item(BaseWork *work, const ChangedItem *item)
 		int			first = work->index[i].count;
 
 		add_item(&work->index[i], &work->base->key, item, found ? &view : NULL);
-		copy_keys(&work->index[i], first);
+		copy_from_row(&work->index[i], first, item, found ? &view : NULL);
 		if (found)
 			bytes += VARSIZE(view.rest);
 	}

@@ -28,10 +28,12 @@
 
 PG_FUNCTION_INFO_V1(kv_capture_change_sql);
 
-/* The key that an item has, or had, in an index. */
+/* What an item has, or had, of the key of an index. */
 typedef struct IndexKey
 {
-	bool		present;
+	bool		has[KV_MAX_KEYS];	/* by place in the index key, where that is not a key of the base table */
+	JsonbValue	value[KV_MAX_KEYS];
+	bool		present;		/* the item is in the index, under */
 	Datum		key[KV_MAX_KEYS];
 } IndexKey;
 
@@ -42,20 +44,52 @@ add_error_context(void *argument)
 	errcontext("key of index \"%s\"", get_rel_name(((const KvIndex *) argument)->relid));
 }
 
-/* Reads the key that an item has in an index; false if it has none. */
-static bool
-read_key(const KvIndex *index, const KvItemView *item, IndexKey *key)
+/* Finds an attribute; NULL if it is not there, or the rest is no object, which SQL can write. */
+static const JsonbValue *
+find_attribute(Jsonb *rest, const char *name, int length, JsonbValue *value)
+{
+	return JB_ROOT_IS_OBJECT(rest) ? getKeyJsonValueFromContainer(&rest->root, name, length, value) : NULL;
+}
+
+/* Finds the attributes that an item has of the key of an index. */
+static void
+find_key(const KvIndex *index, const KvItemView *item, IndexKey *key)
 {
 	key->present = false;
+	for (int i = 0; i < kv_key_own_count(&index->key); i++)
+	{
+		const KvKeyAttribute *attribute = &index->key.attribute[i];
+
+		if (index->base_key[i] == KV_NOT_BASE_KEY)
+			key->has[i] = item != NULL &&
+				find_attribute(item->rest, attribute->name, attribute->name_length, &key->value[i]) != NULL;
+	}
+}
+
+/* Tells whether the item whose attributes were found is in the index. */
+static bool
+is_in_index(const KvIndex *index, const KvItemView *item, const IndexKey *key)
+{
 	if (item == NULL || !JB_ROOT_IS_OBJECT(item->rest))
 		return false;
 	for (int i = 0; i < kv_key_own_count(&index->key); i++)
 		if (index->base_key[i] == KV_NOT_BASE_KEY &&
-			!kv_key_from_rest_if_valid(&index->key.attribute[i], i, item->rest, &key->key[i]))
+			(!key->has[i] || !kv_key_is_valid(&index->key.attribute[i], i, &key->value[i])))
 			return false;
-	kv_entry_complete_key(index, item->key, key->key);
-	key->present = true;
 	return true;
+}
+
+/* Makes the key of the attributes found, if the item is in the index. */
+static void
+make_key(const KvIndex *index, const KvItemView *item, IndexKey *key)
+{
+	key->present = is_in_index(index, item, key);
+	if (!key->present)
+		return;
+	for (int i = 0; i < kv_key_own_count(&index->key); i++)
+		if (index->base_key[i] == KV_NOT_BASE_KEY)
+			key->key[i] = kv_key_from_value(&index->key.attribute[i], i, &key->value[i]);
+	kv_entry_complete_key(index, item->key, key->key);
 }
 
 /* Tells whether two values of an item are the same as they are stored; NULL is no value. */
@@ -82,13 +116,6 @@ same_value(const JsonbValue *a, const JsonbValue *b)
 			return a->val.binary.len == b->val.binary.len &&
 				memcmp(a->val.binary.data, b->val.binary.data, a->val.binary.len) == 0;
 	}
-}
-
-/* Finds an attribute; NULL if it is not there, or the rest is no object, which SQL can write. */
-static const JsonbValue *
-find_attribute(Jsonb *rest, const char *name, int length, JsonbValue *value)
-{
-	return JB_ROOT_IS_OBJECT(rest) ? getKeyJsonValueFromContainer(&rest->root, name, length, value) : NULL;
 }
 
 /* Tells whether an attribute is the same in two items. */
@@ -137,6 +164,17 @@ same_content(const KvIndex *index, const KvItemView *old, const KvItemView *new)
 	return true;
 }
 
+/* Tells whether the attributes found of two items are the same as they are stored. */
+static bool
+same_key(const KvIndex *index, const IndexKey *old, const IndexKey *new)
+{
+	for (int i = 0; i < kv_key_own_count(&index->key); i++)
+		if (index->base_key[i] == KV_NOT_BASE_KEY &&
+			!same_value(old->has[i] ? &old->value[i] : NULL, new->has[i] ? &new->value[i] : NULL))
+			return false;
+	return true;
+}
+
 /*
  * Compares what one index sees of an item before and after; either is NULL
  * where there is none.  Adds the old key to the record if it goes away.
@@ -148,11 +186,15 @@ compare_for_index(const KvIndex *index, const KvItemView *old, const KvItemView 
 	IndexKey	old_key;
 	IndexKey	new_key;
 
-	read_key(index, old, &old_key);
-	if (new != NULL && !read_key(index, new, &new_key))
+	find_key(index, old, &old_key);
+	find_key(index, new, &new_key);
+	if (old != NULL && new != NULL && same_key(index, &old_key, &new_key))
+		return is_in_index(index, new, &new_key) && !same_content(index, old, new);
+
+	make_key(index, old, &old_key);
+	make_key(index, new, &new_key);
+	if (new != NULL && !new_key.present)
 		check_attributes(index, old, new);
-	else if (new == NULL)
-		new_key.present = false;
 	if (new_key.present && (!old_key.present || !kv_table_same_index_key(index, old_key.key, new_key.key)))
 		kv_entry_check_size(index, new_key.key);
 

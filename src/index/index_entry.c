@@ -83,15 +83,13 @@ static Jsonb *
 rest_without_keys(const KvIndex *index, Jsonb *rest)
 {
 	KvKeySchema attributes = {0};
-	KvItemView	view;
 
 	for (int i = 0; i < kv_key_own_count(&index->key); i++)
 		if (index->base_key[i] == KV_NOT_BASE_KEY)
 			attributes.attribute[attributes.count++] = index->key.attribute[i];
 	if (attributes.count == 0)
 		return rest;
-	kv_item_split(&attributes, rest, &view);
-	return view.rest;
+	return kv_item_without(&attributes, rest);
 }
 
 /* Returns what the index projects of the item's rest. */

@@ -187,6 +187,9 @@ extern bool kv_key_from_rest(const KvKeyAttribute *attribute, int position, cons
 /* The same without errors: false also where the attribute cannot be a key value. */
 extern bool kv_key_from_rest_if_valid(const KvKeyAttribute *attribute, int position, const Jsonb *rest, Datum *key);
 
+/* Tells whether a value can be one of a key, that is whether kv_key_from_value would take it. */
+extern bool kv_key_is_valid(const KvKeyAttribute *attribute, int position, const JsonbValue *value);
+
 /* Raises an error if a key value is empty, too long or not in range. */
 extern void kv_key_check(const KvKeyAttribute *attribute, int position, Datum value);
 
@@ -224,6 +227,9 @@ extern Jsonb *kv_item_join(const KvItemView *view);
 
 /* Splits a whole item, already in normal form, into keys and rest; checks the keys. */
 extern void kv_item_split(const KvKeySchema *schema, Jsonb *whole, KvItemView *view);
+
+/* Returns a copy of an object without the attributes of a schema. */
+extern Jsonb *kv_item_without(const KvKeySchema *schema, const Jsonb *object);
 
 /* --- item_typed.c: DynamoDB's typed JSON --- */
 

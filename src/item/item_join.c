@@ -402,3 +402,15 @@ kv_item_split(const KvKeySchema *schema, Jsonb *whole, KvItemView *view)
 	view->rest = apply_edits(container, edits, schema->count,
 							 VARSIZE(whole) + (schema->count + 1) * ALIGNOF_INT);
 }
+
+/* Returns a copy of an object without the attributes of a schema. */
+Jsonb *
+kv_item_without(const KvKeySchema *schema, const Jsonb *object)
+{
+	Edit		edits[KV_MAX_KEYS];
+	int			order[KV_MAX_KEYS];
+
+	check_object(object);
+	locate_attributes(schema, &object->root, order, edits);
+	return apply_edits(&object->root, edits, schema->count, VARSIZE(object) + (schema->count + 1) * ALIGNOF_INT);
+}

@@ -147,8 +147,8 @@ kv_key_from_value(const KvKeyAttribute *attribute, int position, const JsonbValu
 }
 
 /* Tells whether a value can be one of a key, that is whether kv_key_from_value would take it. */
-static bool
-is_valid_key(const KvKeyAttribute *attribute, int position, const JsonbValue *value)
+bool
+kv_key_is_valid(const KvKeyAttribute *attribute, int position, const JsonbValue *value)
 {
 	int			limit = position == 0 ? KV_MAX_PARTITION_KEY_SIZE : KV_MAX_SORT_KEY_SIZE;
 	JsonbValue	inside;
@@ -198,7 +198,7 @@ kv_key_from_rest_if_valid(const KvKeyAttribute *attribute, int position, const J
 {
 	JsonbValue	value;
 
-	if (!find_in_rest(attribute, rest, &value) || !is_valid_key(attribute, position, &value))
+	if (!find_in_rest(attribute, rest, &value) || !kv_key_is_valid(attribute, position, &value))
 		return false;
 	*key = kv_key_from_value(attribute, position, &value);
 	return true;
