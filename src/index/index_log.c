@@ -38,6 +38,7 @@
 #include "storage/lmgr.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
@@ -105,8 +106,9 @@ static const char *const log_name[KV_LOG_COUNT][2] = {
 static Oid
 log_relation(int log, bool btree)
 {
+	static KvExtensionRelation *known[KV_LOG_COUNT][2];
 	const char *name = log_name[log][btree];
-	Oid			relid = kv_table_extension_relation(name);
+	Oid			relid = kv_table_extension_relation_again(name, &known[log][btree]);
 
 	if (!OidIsValid(relid))
 		ereport(ERROR,
@@ -166,8 +168,13 @@ static void check_backlog(Oid base_relid);
 static Relation
 open_to_append(Oid base_relid)
 {
-	if (current_log >= 0 && ConditionalLockRelationOid(log_relation(current_log, false), RowExclusiveLock))
-		return table_open(log_relation(current_log, false), NoLock);
+	if (current_log >= 0)
+	{
+		Oid			relid = log_relation(current_log, false);
+
+		if (ConditionalLockRelationOid(relid, RowExclusiveLock))
+			return table_open(relid, NoLock);
+	}
 
 	check_backlog(base_relid);
 	current_log = choose_log();
@@ -187,15 +194,29 @@ next_number(FullTransactionId xid)
 	return ++last_number;
 }
 
+/* Describes a btree of the log, as what inserts an entry asks for it; they are all alike. */
+static IndexInfo *
+describe_btree(Relation btree)
+{
+	static IndexInfo *info = NULL;
+
+	if (info == NULL)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(TopMemoryContext);
+
+		info = BuildIndexInfo(btree);
+		MemoryContextSwitchTo(caller);
+	}
+	return info;
+}
+
 /* Inserts the entry of a record into the log's btree. */
 static void
 insert_entry(Relation heap, HeapTuple tuple, Datum *values, bool *nulls)
 {
 	Relation	btree = index_open(log_relation(current_log, true), RowExclusiveLock);
-	IndexInfo  *info = BuildIndexInfo(btree);
 
-	index_insert(btree, values, nulls, &tuple->t_self, heap, UNIQUE_CHECK_NO, false, info);
-	pfree(info);
+	index_insert(btree, values, nulls, &tuple->t_self, heap, UNIQUE_CHECK_NO, false, describe_btree(btree));
 	index_close(btree, NoLock);
 }
 

@@ -185,6 +185,10 @@ extern bool kv_table_has_foreign_triggers(const KvTable *table, const TriggerDes
 /* Returns the OID of a table of schema kv, or InvalidOid; kept for the session. */
 extern Oid	kv_table_extension_relation(const char *name);
 
+/* The same; *known, NULL at first, is for the next time that the name is asked for. */
+typedef struct KvExtensionRelation KvExtensionRelation;
+extern Oid	kv_table_extension_relation_again(const char *name, KvExtensionRelation **known);
+
 /* The columns of kv.index_state. */
 #define KV_STATE_INDEX			1	/* oid */
 #define KV_STATE_BASE			2	/* oid */

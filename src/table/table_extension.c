@@ -16,13 +16,13 @@
 #define MAX_RELATIONS 32
 
 /* One relation of the extension. */
-typedef struct ExtensionRelation
+struct KvExtensionRelation
 {
 	char		name[NAMEDATALEN];
 	Oid			relid;			/* InvalidOid: to be looked up */
-} ExtensionRelation;
+};
 
-static ExtensionRelation relations[MAX_RELATIONS];
+static KvExtensionRelation relations[MAX_RELATIONS];
 static int	relation_count = 0;
 
 /* Relcache callback: forgets the OID of a relation that changed. */
@@ -34,30 +34,46 @@ invalidate_extension_relation(Datum argument, Oid relid)
 			relations[i].relid = InvalidOid;
 }
 
-/* Returns the OID of a table of schema kv, or InvalidOid. */
-Oid
-kv_table_extension_relation(const char *name)
+/* Returns what is known of a relation. */
+static KvExtensionRelation *
+find_relation(const char *name)
 {
 	static bool registered = false;
-	ExtensionRelation *relation = NULL;
+	KvExtensionRelation *relation;
 
 	if (!registered)
 	{
 		CacheRegisterRelcacheCallback(invalidate_extension_relation, (Datum) 0);
 		registered = true;
 	}
-	for (int i = 0; i < relation_count && relation == NULL; i++)
+	for (int i = 0; i < relation_count; i++)
 		if (strcmp(relations[i].name, name) == 0)
-			relation = &relations[i];
+			return &relations[i];
+	if (relation_count == MAX_RELATIONS)
+		elog(ERROR, "too many relations of the extension");
+	relation = &relations[relation_count++];
+	strlcpy(relation->name, name, NAMEDATALEN);
+	relation->relid = InvalidOid;
+	return relation;
+}
+
+/* Returns the OID of a table of schema kv, or InvalidOid. */
+Oid
+kv_table_extension_relation(const char *name)
+{
+	KvExtensionRelation *known = NULL;
+
+	return kv_table_extension_relation_again(name, &known);
+}
+
+/* The same; *known, NULL at first, is for the next time that the name is asked for. */
+Oid
+kv_table_extension_relation_again(const char *name, KvExtensionRelation **known)
+{
+	KvExtensionRelation *relation = *known;
+
 	if (relation == NULL)
-	{
-		if (relation_count == MAX_RELATIONS)
-			elog(ERROR, "too many relations of the extension");
-		relation = &relations[relation_count];
-		strlcpy(relation->name, name, NAMEDATALEN);
-		relation->relid = InvalidOid;
-		relation_count++;
-	}
+		relation = *known = find_relation(name);
 	if (!OidIsValid(relation->relid))
 	{
 		Oid			schema = get_namespace_oid("kv", true);
