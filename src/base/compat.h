@@ -75,6 +75,13 @@
 #define kv_compat_bt_search(index, heap, key, buffer, access) _bt_search(index, heap, key, buffer, access)
 #endif
 
+/* 17: nor does _bt_get_endpoint().  Can go with 16. */
+#if PG_VERSION_NUM < 170000
+#define kv_compat_bt_get_endpoint(index, level, rightmost) _bt_get_endpoint(index, level, rightmost, NULL)
+#else
+#define kv_compat_bt_get_endpoint(index, level, rightmost) _bt_get_endpoint(index, level, rightmost)
+#endif
+
 /* 16: _bt_getroot() takes the heap.  Can go with 15. */
 #if PG_VERSION_NUM < 160000
 #define kv_compat_bt_getroot(index, heap, access) _bt_getroot(index, access)

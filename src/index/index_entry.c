@@ -82,8 +82,9 @@ kv_entry_check_size(const KvIndex *index, const Datum *key)
 static Jsonb *
 rest_without_keys(const KvIndex *index, Jsonb *rest)
 {
-	KvKeySchema attributes = {0};
+	KvKeySchema attributes;
 
+	attributes.count = 0;
 	for (int i = 0; i < kv_key_own_count(&index->key); i++)
 		if (index->base_key[i] == KV_NOT_BASE_KEY)
 			attributes.attribute[attributes.count++] = index->key.attribute[i];

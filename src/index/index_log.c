@@ -26,6 +26,7 @@
 #include "access/genam.h"
 #include "access/heapam.h"
 #include "access/htup_details.h"
+#include "access/nbtree.h"
 #include "access/relscan.h"
 #include "access/skey.h"
 #include "access/table.h"
@@ -61,6 +62,9 @@
 
 /* A session looks at the size of the whole log when it begins and every so many pages. */
 #define PAGES_PER_CHECK 16
+
+/* Of so many entries that were written without knowing the btree's last leaf one looks for it. */
+#define ENTRIES_PER_AIM 4
 
 /* Records of a table that are looked at to see whether it is behind. */
 #define MAX_BACKLOG_TRIES 1000
@@ -210,12 +214,35 @@ describe_btree(Relation btree)
 	return info;
 }
 
+/*
+ * Tells nbtree the last leaf of the log's btree, where most entries belong.
+ *
+ * It remembers that page by itself in btrees of three levels, which those of
+ * the log seldom grow to, looks whether an entry belongs there, and forgets the
+ * page when it is full, or another session is writing to it.
+ */
+static void
+aim_at_last_leaf(Relation btree)
+{
+	static uint32 missing = 0;
+	Buffer		leaf;
+
+	if (RelationGetTargetBlock(btree) != InvalidBlockNumber || missing++ % ENTRIES_PER_AIM != 0)
+		return;
+	leaf = kv_compat_bt_get_endpoint(btree, 0, true);
+	if (!BufferIsValid(leaf))
+		return;
+	RelationSetTargetBlock(btree, BufferGetBlockNumber(leaf));
+	_bt_relbuf(btree, leaf);
+}
+
 /* Inserts the entry of a record into the log's btree. */
 static void
 insert_entry(Relation heap, HeapTuple tuple, Datum *values, bool *nulls)
 {
 	Relation	btree = index_open(log_relation(current_log, true), RowExclusiveLock);
 
+	aim_at_last_leaf(btree);
 	index_insert(btree, values, nulls, &tuple->t_self, heap, UNIQUE_CHECK_NO, false, describe_btree(btree));
 	index_close(btree, NoLock);
 }
