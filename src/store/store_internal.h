@@ -100,6 +100,7 @@ struct KvWriter
 	const KvLeaf *leaf;
 	Relation	heap;
 	Relation	root_heap;		/* the leaf itself where the table is not partitioned */
+	bool		keeps_snapshot; /* alone, and no trigger writes besides */
 	bool		snapshot_active;
 	bool		wrote;
 	bool		lost;			/* against somebody else, at the last write or lock */

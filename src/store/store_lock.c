@@ -110,9 +110,7 @@ probe_row(KvWriter *writer, bool *scan)
 static bool
 may_keep_snapshot(const KvWriter *writer)
 {
-	return writer->alone && writer->snapshot_active && !writer->lost &&
-		kv_store_row_triggers(writer) == NULL &&
-		!kv_table_has_foreign_triggers(writer->table, writer->root_heap->trigdesc);
+	return writer->keeps_snapshot && writer->snapshot_active && !writer->lost;
 }
 
 /* Looks for the row of the key. */

@@ -100,20 +100,15 @@ compare_value(const ProbeValue *value, struct varlena *stored)
 }
 
 /*
- * Compares the key with an index tuple, as _bt_compare() does for a scan key
- * without a row: attributes that were truncated are less than any value, and
- * a pivot tuple without a row is less than a key that equals its attributes.
+ * Compares the first values of the key with those of an index tuple.
  *
  * Key columns are not null and of variable length, so the second begins
  * where the first ends, aligned unless its header is short.
  */
 static pg_attribute_always_inline int
-compare_tuple(const ProbeKey *probe, Relation index, Page page, OffsetNumber offset)
+compare_values(const ProbeKey *probe, int count, IndexTuple tuple)
 {
-	IndexTuple	tuple = (IndexTuple) PageGetItem(page, PageGetItemId(page, offset));
-	int			stored_count = BTreeTupleGetNAtts(tuple, index);
 	char	   *data = (char *) tuple + IndexInfoFindDataOffset(tuple->t_info);
-	int			count = Min(probe->count, stored_count);
 
 	for (int i = 0; i < count; i++)
 	{
@@ -129,7 +124,30 @@ compare_tuple(const ProbeKey *probe, Relation index, Page page, OffsetNumber off
 		if (order != 0)
 			return order;
 	}
+	return 0;
+}
 
+/* Compares the key with an entry of a leaf page, which has all values. */
+static pg_attribute_always_inline int
+compare_entry(const ProbeKey *probe, Page page, OffsetNumber offset)
+{
+	return compare_values(probe, probe->count, (IndexTuple) PageGetItem(page, PageGetItemId(page, offset)));
+}
+
+/*
+ * Compares the key with any index tuple, as _bt_compare() does for a scan key
+ * without a row: attributes that were truncated are less than any value, and
+ * a pivot tuple without a row is less than a key that equals its attributes.
+ */
+static pg_attribute_always_inline int
+compare_tuple(const ProbeKey *probe, Relation index, Page page, OffsetNumber offset)
+{
+	IndexTuple	tuple = (IndexTuple) PageGetItem(page, PageGetItemId(page, offset));
+	int			stored_count = BTreeTupleGetNAtts(tuple, index);
+	int			order = compare_values(probe, Min(probe->count, stored_count), tuple);
+
+	if (order != 0)
+		return order;
 	if (probe->count > stored_count)
 		return 1;
 	if (BTreeTupleIsPivot(tuple) && BTreeTupleGetHeapTID(tuple) == NULL)
@@ -137,15 +155,34 @@ compare_tuple(const ProbeKey *probe, Relation index, Page page, OffsetNumber off
 	return 0;
 }
 
-/* Returns the offset of the first tuple of the page that is not less than the key. */
+/* Returns the offset of the first entry of a leaf page that is not less than the key. */
 static OffsetNumber
-first_not_less(const ProbeKey *probe, Relation index, Page page, BTPageOpaque opaque)
+first_entry(const ProbeKey *probe, Page page)
 {
-	OffsetNumber low = P_FIRSTDATAKEY(opaque);
+	OffsetNumber low = P_FIRSTDATAKEY(BTPageGetOpaque(page));
 	OffsetNumber high = PageGetMaxOffsetNumber(page) + 1;
 
-	/* the first downlink of an inner page stands for minus infinity */
-	if (!P_ISLEAF(opaque) && low < high)
+	while (low < high)
+	{
+		OffsetNumber middle = low + (high - low) / 2;
+
+		if (compare_entry(probe, page, middle) > 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Returns the offset of the downlink of an inner page to follow for the key. */
+static OffsetNumber
+find_downlink(const ProbeKey *probe, Relation index, Page page)
+{
+	OffsetNumber low = P_FIRSTDATAKEY(BTPageGetOpaque(page));
+	OffsetNumber high = PageGetMaxOffsetNumber(page) + 1;
+
+	/* the first one stands for minus infinity */
+	if (low < high)
 		low++;
 	while (low < high)
 	{
@@ -156,7 +193,7 @@ first_not_less(const ProbeKey *probe, Relation index, Page page, BTPageOpaque op
 		else
 			high = middle;
 	}
-	return low;
+	return OffsetNumberPrev(low);
 }
 
 /*
@@ -250,7 +287,7 @@ find_leaf(const ProbeKey *probe, Relation heap, Relation index, int *high_order)
 		if (P_ISLEAF(opaque))
 			return buffer;
 
-		offset = OffsetNumberPrev(first_not_less(probe, index, page, opaque));
+		offset = find_downlink(probe, index, page);
 		downlink = (IndexTuple) PageGetItem(page, PageGetItemId(page, offset));
 		buffer = _bt_relandgetbuf(index, buffer, BTreeTupleGetDownLink(downlink), BT_READ);
 	}
@@ -304,7 +341,7 @@ find_neighbour(const ProbeKey *probe, Page page, OffsetNumber offset, KvNeighbou
  * RelationGetIndexScan() explains.
  */
 static int
-collect_rows(const ProbeKey *probe, Relation index, Page page, OffsetNumber offset, ItemPointer rows)
+collect_rows(const ProbeKey *probe, Page page, OffsetNumber offset, ItemPointer rows)
 {
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
 	bool		skip_dead = !TransactionStartedDuringRecovery();
@@ -319,7 +356,7 @@ collect_rows(const ProbeKey *probe, Relation index, Page page, OffsetNumber offs
 
 		if (skip_dead && ItemIdIsDead(item))
 			continue;
-		if (compare_tuple(probe, index, page, offset) != 0)
+		if (compare_entry(probe, page, offset) != 0)
 			break;
 		if (BTreeTupleIsPosting(tuple))
 		{
@@ -365,9 +402,9 @@ kv_store_probe(Relation heap, Relation index, const KvKeySchema *schema, const D
 	if (likely(high_order != 0))
 	{
 		Page		page = BufferGetPage(buffer);
-		OffsetNumber offset = first_not_less(&probe, index, page, BTPageGetOpaque(page));
+		OffsetNumber offset = first_entry(&probe, page);
 
-		count = collect_rows(&probe, index, page, offset, rows);
+		count = collect_rows(&probe, page, offset, rows);
 		if (neighbour && count == 0)
 		{
 			find_neighbour(&probe, page, offset, neighbour);

@@ -393,6 +393,8 @@ kv_writer_open(KvTable *table, int leaf)
 	if (writer == NULL)
 		writer = build_writer(table, leaf, heap, root_heap);
 	writer->alone = table->index != NULL;
+	writer->keeps_snapshot = writer->alone && kv_store_row_triggers(writer) == NULL &&
+		!kv_table_has_foreign_triggers(table, root_heap->trigdesc);
 	writer->snapshot_active = false;
 	writer->wrote = false;
 	writer->lost = false;
