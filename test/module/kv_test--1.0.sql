@@ -108,7 +108,7 @@ BEGIN
 		FROM pg_index x, unnest(x.indkey::int2[]) WITH ORDINALITY k(attnum, n) JOIN pg_attribute a ON a.attnum = k.attnum
 		WHERE x.indrelid = definition.index_oid AND x.indisprimary AND a.attrelid = x.indrelid;
 	FOR attribute IN
-		SELECT a.attname AS name, a.atttypid AS type, EXISTS (SELECT FROM pg_attribute o
+		SELECT a.attname AS name, CASE k.n WHEN 1 THEN definition.partition_key ELSE definition.sort_key END AS attribute, a.atttypid AS type, EXISTS (SELECT FROM pg_attribute o
 				WHERE o.attrelid = base AND o.attname = a.attname AND NOT o.attisdropped) AS is_key
 			FROM pg_index x, unnest(x.indkey::int2[]) WITH ORDINALITY k(attnum, n) JOIN pg_attribute a ON a.attnum = k.attnum
 			WHERE x.indrelid = definition.index_oid AND x.indisprimary AND a.attrelid = x.indrelid ORDER BY k.n
@@ -117,16 +117,16 @@ BEGIN
 			values := values || format('b.%I, ', attribute.name);
 			CONTINUE;
 		END IF;
-		rest := format('(%s - %L::text)', rest, attribute.name);
+		rest := format('(%s - %L::text)', rest, attribute.attribute);
 		IF attribute.type = 'text'::regtype THEN
-			values := values || format('b.item->>%L COLLATE "C", ', attribute.name);
-			conditions := conditions || format(' AND jsonb_typeof(b.item->%L) = ''string'' AND b.item->>%1$L <> ''''', attribute.name);
+			values := values || format('b.item->>%L COLLATE "C", ', attribute.attribute);
+			conditions := conditions || format(' AND jsonb_typeof(b.item->%L) = ''string'' AND b.item->>%1$L <> ''''', attribute.attribute);
 		ELSIF attribute.type = 'numeric'::regtype THEN
-			values := values || format('(b.item->>%L)::numeric, ', attribute.name);
-			conditions := conditions || format(' AND jsonb_typeof(b.item->%L) = ''number''', attribute.name);
+			values := values || format('(b.item->>%L)::numeric, ', attribute.attribute);
+			conditions := conditions || format(' AND jsonb_typeof(b.item->%L) = ''number''', attribute.attribute);
 		ELSE
-			values := values || format('decode(b.item->%L->>''$B'', ''base64''), ', attribute.name);
-			conditions := conditions || format(' AND b.item->%L->>''$B'' <> ''''', attribute.name);
+			values := values || format('decode(b.item->%L->>''$B'', ''base64''), ', attribute.attribute);
+			conditions := conditions || format(' AND b.item->%L->>''$B'' <> ''''', attribute.attribute);
 		END IF;
 	END LOOP;
 	IF definition.projection = 'KEYS_ONLY' THEN
