@@ -316,6 +316,7 @@ SELECT operation, v.request, pg_temp.refusal(operation, r.request) FROM (VALUES
 	('Scan', '{"TableName": "none", "ScanFilter": {"a": {"ComparisonOperator": "EQ", "AttributeValueList": [{"S": 1}]}}}'),
 	('BatchWriteItem', '{"RequestItems": {"none": [{"PutRequest": {"Item": {"pk": {"NS": [1]}}}}]}}'),
 	('BatchGetItem', '{"RequestItems": {"none": {"Keys": [{"pk": {"S": 1}}]}}}'),
+	('BatchGetItem', '{"RequestItems": {"none": {"Keys": [null]}}}'),
 	('TransactWriteItems', '{"TransactItems": [{"Delete": {"TableName": "none", "Key": {"pk": {"S": 1}}}}]}'),
 	('TransactGetItems', '{"TransactItems": [{"Get": {"TableName": "none", "Key": {"pk": {"S": 1}}}}]}'),
 	('TransactGetItems', '{"TransactItems": [{"Get": {"TableName": "none", "Key": {"pk": {"S": "x"}}, "ProjectionExpression": "#a", "ExpressionAttributeNames": {"#a": null}}}]}')) v (operation, request),

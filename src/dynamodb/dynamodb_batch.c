@@ -217,10 +217,12 @@ add_table_reads(void *argument, const JsonbValue *name, const JsonbValue *reques
 	KvDynamoLegacy legacy = {0};
 	KvDynamoValue value[lengthof(members)];
 	Jsonb	   *names;
+	int			count;
 
 	check_container("RequestItems", name, kv_dynamodb_is_object(request));
 	kv_dynamodb_read(request->val.binary.data, "KeysAndAttributes", kv_dynamodb_member_path(REQUEST_ITEMS, name),
 					 members, lengthof(members), value);
+	pfree(kv_dynamodb_objects(kv_dynamodb_part(&value[0]), "Keys", &count));
 	kv_dynamodb_no_mix("AttributesToGet", value[4].given,
 					   value[1].given ? "ProjectionExpression" : "ExpressionAttributeNames",
 					   value[1].given || value[2].given);
