@@ -34,6 +34,7 @@
 #include "access/xact.h"
 #include "catalog/heap.h"
 #include "catalog/index.h"
+#include "catalog/pg_am_d.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
@@ -236,15 +237,50 @@ aim_at_last_leaf(Relation btree)
 	_bt_relbuf(btree, leaf);
 }
 
-/* Inserts the entry of a record into the log's btree. */
-static void
-insert_entry(Relation heap, HeapTuple tuple, Datum *values, bool *nulls)
+/* Tells whether an index of a table of the log is its btree, or one that is to take its place, and wants entries. */
+static bool
+wants_entries(Relation index)
 {
-	Relation	btree = index_open(log_relation(current_log, true), RowExclusiveLock);
+	return index->rd_rel->relam == BTREE_AM_OID && index->rd_index->indisready &&
+		IndexRelationGetNumberOfKeyAttributes(index) == 2 &&
+		index->rd_index->indkey.values[0] == LOG_XID && index->rd_index->indkey.values[1] == LOG_NUMBER;
+}
 
-	aim_at_last_leaf(btree);
-	index_insert(btree, values, nulls, &tuple->t_self, heap, UNIQUE_CHECK_NO, false, describe_btree(btree));
+/* Inserts the entry of a record into one index of its table; false if it wants none. */
+static bool
+insert_entry(Oid index, Relation heap, HeapTuple tuple, Datum *values, bool *nulls)
+{
+	Relation	btree = index_open(index, RowExclusiveLock);
+	bool		wants = wants_entries(btree);
+
+	if (wants)
+	{
+		aim_at_last_leaf(btree);
+		index_insert(btree, values, nulls, &tuple->t_self, heap, UNIQUE_CHECK_NO, false, describe_btree(btree));
+	}
 	index_close(btree, NoLock);
+	return wants;
+}
+
+/* Inserts the entry of a record into the log's btree: into two, while REINDEX CONCURRENTLY makes another. */
+static void
+insert_entries(Relation heap, HeapTuple tuple, Datum *values, bool *nulls)
+{
+	bool		inserted = false;
+
+	if (likely(heap->rd_indexvalid && list_length(heap->rd_indexlist) == 1))
+		inserted = insert_entry(linitial_oid(heap->rd_indexlist), heap, tuple, values, nulls);
+	else
+	{
+		List	   *indexes = RelationGetIndexList(heap);
+		ListCell   *cell;
+
+		foreach(cell, indexes)
+			inserted |= insert_entry(lfirst_oid(cell), heap, tuple, values, nulls);
+		list_free(indexes);
+	}
+	if (!inserted)
+		elog(ERROR, "index %u of the change log takes no entries", log_relation(current_log, true));
 }
 
 /* Starts a scan of a table's btree for the entries of a transaction, or of all from it on. */
@@ -390,7 +426,7 @@ kv_log_append(Oid base_relid, const StringInfo record)
 
 	tuple = heap_form_tuple(RelationGetDescr(heap), values, nulls);
 	heap_insert(heap, tuple, GetCurrentCommandId(true), 0, NULL);
-	insert_entry(heap, tuple, values, nulls);
+	insert_entries(heap, tuple, values, nulls);
 	own_bytes += MAXALIGN(tuple->t_len) + sizeof(ItemIdData);
 	note_page(ItemPointerGetBlockNumber(&tuple->t_self), base_relid);
 	heap_freetuple(tuple);
