@@ -149,12 +149,24 @@ comment_behind(Oid relid, const char *beginning)
 	return comment + strlen(beginning);
 }
 
+/* Returns what stands behind the beginning of a table's comment, a name and maybe tags; NULL if somebody else wrote it. */
+static char *
+table_comment(Oid relid)
+{
+	char	   *noted = comment_behind(relid, TABLE_COMMENT);
+	int			length = noted ? strspn(noted, NAME_CHARACTERS) : 0;
+
+	if (length == 0 || (noted[length] != '\0' && strncmp(noted + length, TAGS_COMMENT "{", strlen(TAGS_COMMENT "{")) != 0))
+		return NULL;
+	return noted;
+}
+
 /* Returns the name that DynamoDB knows a table by. */
 char *
 kv_dynamodb_table_name(Oid relid)
 {
 	char	   *relation = get_rel_name(relid);
-	char	   *noted = comment_behind(relid, TABLE_COMMENT);
+	char	   *noted = table_comment(relid);
 
 	if (relation == NULL || noted == NULL)
 		return relation;
@@ -167,10 +179,10 @@ kv_dynamodb_table_name(Oid relid)
 Jsonb *
 kv_dynamodb_tags(Oid relid)
 {
-	char	   *noted = comment_behind(relid, TABLE_COMMENT);
+	char	   *noted = table_comment(relid);
 
 	noted = noted ? strchr(noted, ' ') : NULL;
-	if (noted == NULL || strncmp(noted, TAGS_COMMENT, strlen(TAGS_COMMENT)) != 0)
+	if (noted == NULL)
 		return kv_json_empty_object();
 	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(noted + strlen(TAGS_COMMENT))));
 }
@@ -181,7 +193,7 @@ kv_dynamodb_note_table(Oid relid, const char *name, Jsonb *tags)
 {
 	char	   *comment = GetComment(relid, RelationRelationId, 0);
 
-	if (comment != NULL && strncmp(comment, TABLE_COMMENT, strlen(TABLE_COMMENT)) != 0)
+	if (comment != NULL && table_comment(relid) == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),
 				 errmsg("table \"%s\" has a comment of its own, where its tags would be kept", name),
@@ -244,6 +256,8 @@ kv_dynamodb_new_index_name(Oid table, text *name, bool *derived)
 	char	   *relation = derive_name(value);
 	Oid			schema = get_rel_namespace(table);
 
+	/* who creates one of this name, of this table or another, is waited for */
+	kv_table_lock_name(schema, relation);
 	if (find_index(table, value))
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_VALIDATION),

@@ -229,6 +229,7 @@ kv_create_begin(KvNewIndex *new, const KvCreateIndex *request, const char *funct
 	new->base = kv_table_open(request->table, AccessShareLock);
 	check_owner(request->table);
 	new->schema = get_rel_namespace(request->table);
+	kv_table_lock_name(new->schema, new->name);
 	check_name_is_free(new->name, new->schema);
 	new->qualified_name = quote_qualified_identifier(get_namespace_name(new->schema), new->name);
 	new->base_name = quote_qualified_identifier(get_namespace_name(new->schema), get_rel_name(request->table));

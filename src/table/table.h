@@ -257,6 +257,13 @@ typedef struct KvCreateTable
 extern char *kv_table_derive_name(const char *name);
 
 /*
+ * Lets one session at a time create a table or index of this name in a schema,
+ * to the end of its transaction: of two the second learns that there is one,
+ * not that some index of the catalogs has a duplicate.  Plain DDL does not wait.
+ */
+extern void kv_table_lock_name(Oid schema, const char *name);
+
+/*
  * Returns the name of the column of a key attribute: that of the attribute, or
  * a derived one if it is too long, "item" or that of a system column.
  */

@@ -110,6 +110,7 @@ choose_schema(TableDefinition *definition, text *table_name)
 	definition->schema_name = get_namespace_name(definition->namespace_oid);
 	definition->table_name = name->relname;
 	definition->qualified_name = quote_qualified_identifier(definition->schema_name, name->relname);
+	kv_table_lock_name(definition->namespace_oid, name->relname);
 	if (OidIsValid(get_relname_relid(name->relname, definition->namespace_oid)))
 		ereport(ERROR,
 				(errcode(ERRCODE_KV_RESOURCE_IN_USE),

@@ -16,10 +16,13 @@
 #include "catalog/heap.h"
 #include "catalog/partition.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_namespace.h"
 #include "commands/comment.h"
+#include "common/hashfn.h"
 #include "mb/pg_wchar.h"
 #include "nodes/makefuncs.h"
 #include "parser/scansup.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -30,6 +33,16 @@
 #define MAX_NAME_PARTS 3		/* database, schema, relation */
 #define DERIVED_TAIL 17			/* "~" and the hash, in hexadecimal digits */
 #define ATTRIBUTE_COMMENT "DynamoDB attribute "
+
+/* Lets one session at a time create a relation of this name in a schema. */
+void
+kv_table_lock_name(Oid schema, const char *name)
+{
+	uint32		hash = hash_bytes((const unsigned char *) name, strlen(name));
+
+	/* the object's number is no one's but 0, of the schema itself */
+	LockDatabaseObject(NamespaceRelationId, schema, (uint16) (hash % PG_UINT16_MAX + 1), ShareUpdateExclusiveLock);
+}
 
 /* Raises an error for a name that PostgreSQL cannot hold; what says what is named. */
 void
