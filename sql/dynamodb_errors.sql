@@ -338,6 +338,14 @@ BEGIN READ ONLY;
 SELECT pg_temp.refusal('PutItem', '{"TableName": "errs", "Item": {"pk": {"S": "x"}, "sk": {"N": "1"}}}');
 SELECT operation, pg_temp.refusal(operation, '{"ResourceArn": "errs"}'::jsonb || more::jsonb) FROM (VALUES ('TagResource', '{"Tags": []}'), ('UntagResource', '{"TagKeys": []}')) v (operation, more);
 COMMIT;
+-- A table that a cursor of this session reads is in use.
+BEGIN;
+SELECT pg_temp.refusal('PutItem', '{"TableName": "errs", "Item": {"pk": {"S": "x"}, "sk": {"N": "1"}}}');
+DECLARE reading CURSOR FOR SELECT kv.scan('errs');
+FETCH reading;
+SELECT operation, split_part(pg_temp.refusal(operation, '{"TableName": "errs"}'::jsonb || more::jsonb), ':', 1) FROM (VALUES ('DeleteTable', '{}'),
+	('UpdateTable', '{"AttributeDefinitions": [{"AttributeName": "u", "AttributeType": "S"}], "GlobalSecondaryIndexUpdates": [{"Create": {"IndexName": "errs_u", "KeySchema": [{"AttributeName": "u", "KeyType": "HASH"}], "Projection": {"ProjectionType": "ALL"}}}]}')) v (operation, more);
+ROLLBACK;
 -- Nothing of all this was written.
 SELECT kv.dynamodb('Scan', '{"TableName": "errs"}');
 SELECT kv.drop_table('errs');

@@ -61,6 +61,15 @@ SELECT kv.dynamodb('UntagResource', '{"ResourceArn": "arn:aws:dynamodb:local:000
 SELECT kv.dynamodb('ListTagsOfResource', '{"ResourceArn": "arn:aws:dynamodb:local:000000000000:table/Thread"}');
 COMMENT ON TABLE "Dynamo".made_by_sql IS 'mine';
 SELECT kv.dynamodb('TagResource', '{"ResourceArn": "arn:aws:dynamodb:local:000000000000:table/made_by_sql", "Tags": [{"Key": "a", "Value": "b"}]}');
+-- .. even if it begins as those do that are written for tags
+COMMENT ON TABLE "Dynamo".made_by_sql IS 'DynamoDB table of orders';
+SELECT kv.dynamodb('TagResource', '{"ResourceArn": "made_by_sql", "Tags": [{"Key": "a", "Value": "b"}]}');
+COMMENT ON TABLE "Dynamo".made_by_sql IS 'DynamoDB table for tags and more';
+SELECT kv.dynamodb('ListTagsOfResource', '{"ResourceArn": "made_by_sql"}');
+COMMENT ON TABLE "Dynamo".made_by_sql IS NULL;
+SELECT kv.dynamodb('TagResource', '{"ResourceArn": "made_by_sql", "Tags": [{"Key": "a", "Value": "b"}]}');
+SELECT kv.dynamodb('TagResource', '{"ResourceArn": "made_by_sql", "Tags": [{"Key": "a", "Value": "c"}]}');
+SELECT obj_description('"Dynamo".made_by_sql'::regclass, 'pg_class');
 
 -- Constants.
 SELECT kv.dynamodb('DescribeLimits', '{}');

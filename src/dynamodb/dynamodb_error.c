@@ -57,6 +57,7 @@ static const struct
 	{ERRCODE_KV_COLLECTION_TOO_LARGE, DYNAMODB("ItemCollectionSizeLimitExceededException")},
 	{ERRCODE_KV_INDEX_NOT_READY, VALIDATION},
 	{ERRCODE_INSUFFICIENT_PRIVILEGE, ACCESS_DENIED},
+	{ERRCODE_OBJECT_IN_USE, DYNAMODB("ResourceInUseException")},
 	{ERRCODE_T_R_SERIALIZATION_FAILURE, DYNAMODB("TransactionConflictException")},
 	{ERRCODE_T_R_DEADLOCK_DETECTED, DYNAMODB("TransactionConflictException")},
 	{ERRCODE_LOCK_NOT_AVAILABLE, DYNAMODB("TransactionConflictException")}
