@@ -118,6 +118,21 @@ END $$;
 SELECT judge('items', 1.25, 1.02);
 SELECT check_btrees('items');
 
+-- Nor is there one for 23 with much else on it.  They come on five pages each, so pages become empty late, and all at once.
+TRUNCATE plain, items;
+INSERT INTO plain SELECT 'c' || md5((i % 869)::text), to_char(i, 'FM000000'), jsonb_build_object('body', left(repeat(md5(i::text), 8), 232))
+	FROM generate_series(0, 19999) i;
+INSERT INTO items SELECT pk, sk, item FROM plain ORDER BY sk;
+CALL run('items');
+SELECT judge('items', 1.25, 1.1);
+DO $$
+DECLARE
+	r compact.result;
+BEGIN
+	CALL kv.compact('items', NULL, r.collections, r.moved_collections, r.moved_items, r.pages_before, r.pages_after);
+	RAISE WARNING 'collections: %, few moved: %', r.collections, r.moved_items < 500;
+END $$;
+
 SELECT load(12);
 CALL run('items');
 SELECT judge('items', 1.25, 1.2);
@@ -225,7 +240,7 @@ INSERT INTO narrow SELECT 'c' || i % 3, to_char(i, 'FM00'), jsonb_build_object('
 	FROM generate_series(1, 60) i;
 DELETE FROM narrow WHERE sk <= '40';
 CALL run('narrow');
-SELECT count(*), round(heap_pages('narrow')) AS pages FROM narrow;
+SELECT count(*), heap_pages('narrow') <= 25 AS few_pages FROM narrow;
 
 -- Rights, and where it cannot run.
 CREATE ROLE compact_reader;

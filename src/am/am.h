@@ -78,7 +78,7 @@ extern Size kv_am_prune_page(Relation relation, BlockNumber block);
 /* Vacuums a relation locked in SHARE UPDATE EXCLUSIVE mode by a transaction made for it. */
 extern void kv_am_vacuum(Relation relation, bool may_truncate);
 
-/* --- am_pack.c: pages for collections that are moved as a whole --- */
+/* --- am_pack.c, am_room.c: pages for collections that are moved as a whole --- */
 
 /* The free room of all pages of a relation, as far as known; may outlive a transaction.  Lives in CurrentMemoryContext of its making. */
 typedef struct KvAmPack KvAmPack;
@@ -95,14 +95,26 @@ typedef struct KvAmGroup
 	Size		total_bytes;
 } KvAmGroup;
 
-/* Reads the free space map; room is left for so many pages that kv_am_pack_extend may add. */
+/* Reads the free space map, with all pages to be worked off; room is left for so many pages that kv_am_pack_extend may add. */
 extern KvAmPack *kv_am_pack_begin(Relation relation, BlockNumber more_blocks);
 
 /* Reads the free space map again. */
 extern void kv_am_pack_refresh(KvAmPack *pack, Relation relation);
 
+/* Returns the page to be worked off next, that with the most room, once; InvalidBlockNumber if none is left. */
+extern BlockNumber kv_am_pack_next(KvAmPack *pack);
+
+/* All pages are to be worked off again. */
+extern void kv_am_pack_restart(KvAmPack *pack);
+
+/* Tells whether a page is to be worked off yet. */
+extern bool kv_am_pack_is_to_do(const KvAmPack *pack, BlockNumber block);
+
 /* Pages below this hold everything once they are well filled; the others are to become empty. */
 extern BlockNumber kv_am_pack_limit(const KvAmPack *pack);
+
+/* So many pages are enough even if collections need more pages then. */
+extern BlockNumber kv_am_pack_bound(const KvAmPack *pack);
 
 /* Raises the limit by one page, up to a bound; false if it is there. */
 extern bool kv_am_pack_raise(KvAmPack *pack, BlockNumber bound);
@@ -113,11 +125,8 @@ extern int	kv_am_pack_fewest(const KvAmPack *pack, const KvAmGroup *group);
 /* The bytes of rows that an empty page takes. */
 extern Size kv_am_pack_capacity(const KvAmPack *pack);
 
-/*
- * Chooses pages for a group and takes their room; false if there are none.  It
- * is planned on more than the fewest pages only with may_split.
- */
-extern bool kv_am_pack_plan(KvAmPack *pack, Relation relation, KvAmGroup *group, bool may_split);
+/* Chooses pages for a group, so many at most, and takes their room; false if there are none. */
+extern bool kv_am_pack_plan(KvAmPack *pack, Relation relation, KvAmGroup *group, int most_pages);
 
 /* Gives the room of a plan back. */
 extern void kv_am_pack_undo(KvAmPack *pack, const KvAmGroup *group);

@@ -3,7 +3,7 @@
  *	  What the files of the access method share among themselves.
  *
  * The arrows: am_handler -> am_write, am_bulk -> am_placement -> am_probe,
- * am_append, am_space.
+ * am_append, am_space; am_pack -> am_room -> am_space.
  */
 #ifndef KV_AM_AM_INTERNAL_H
 #define KV_AM_AM_INTERNAL_H
@@ -90,6 +90,31 @@ typedef struct KvAmProbe
 	Datum		detoasted[2];	/* copies to free, or 0 */
 } KvAmProbe;
 
+/* Pages are listed by their room; the last class is that of pages without rows and line pointers. */
+#define KV_AM_ROOM_CLASS_BYTES 128
+#define KV_AM_ROOM_CLASSES (BLCKSZ / KV_AM_ROOM_CLASS_BYTES + 1)
+
+/* What a page is listed for; each combination has lists of its own, none has no list. */
+#define KV_AM_OFFERED 1			/* rows may be put there */
+#define KV_AM_TO_DO 2			/* its rows have yet to be looked at */
+#define KV_AM_LISTS 4
+
+struct KvAmPack
+{
+	BlockNumber blocks;			/* that the arrays tell of */
+	BlockNumber max_blocks;		/* that they have place for */
+	BlockNumber limit;
+	BlockNumber goal;			/* so many pages the rows may take, in the end, */
+	BlockNumber bound;			/* and so many if they take more pages of their collections else */
+	Size		reserve;		/* what fillfactor leaves free */
+	Size		capacity;
+	uint16	   *room;			/* bytes that rows may take, line pointers included */
+	uint8	   *lists;			/* what each page is listed for */
+	BlockNumber *next;			/* in its list; InvalidBlockNumber at the end */
+	BlockNumber *previous;
+	BlockNumber first[KV_AM_LISTS][KV_AM_ROOM_CLASSES];
+};
+
 /* --- am_probe.c --- */
 extern void kv_am_probe_init(KvAmProbe *probe);
 extern void kv_am_probe_begin(Relation relation, TupleTableSlot *slot, KvAmProbe *probe);
@@ -109,6 +134,11 @@ extern BlockNumber kv_am_space_find(Relation relation, BlockNumber near, Size ne
 extern BlockNumber kv_am_space_extend(Relation relation, Size *space);
 extern void kv_am_space_record(Relation relation, BlockNumber block, Size before, Size after, bool fresh);
 extern int	kv_am_space_own_rows(Relation relation, BlockNumber block, HeapTuple row, AttrNumber key, Size *bytes);
+
+/* --- am_room.c --- */
+extern int	kv_am_room_class(const KvAmPack *pack, Size room);
+extern void kv_am_room_set(KvAmPack *pack, BlockNumber block, Size room);
+extern Size kv_am_room_look(KvAmPack *pack, Relation relation, BlockNumber block);
 
 /* --- am_state.c --- */
 extern KvAmState *kv_am_state(Relation relation);

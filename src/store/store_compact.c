@@ -16,7 +16,7 @@
  * beyond the limit as well, and are worked off last.
  *
  * Line pointers of rows that left stay until VACUUM has removed the index
- * entries to them.  A collection of many pages wants empty pages, without such:
+ * entries to them.  A collection of a page or more wants pages without such:
  * the leaf is vacuumed whenever one page in VACUUM_SHARE was moved and there
  * are none left, and before and after the whole.
  *
@@ -81,8 +81,14 @@
 /* Collections that lie on this much more than the fewest pages are moved. */
 #define SCATTERED 1.2
 
+/* To so many times the fewest pages: a whole number is left of it, so that it is the fewest unless they are many. */
+#define ENOUGH 1.1
+
 /* Where all of a leaf lies on more than this, pages may be added. */
 #define SCATTERED_LEAF 1.12
+
+/* Collections that fill this share of a page want empty ones, without line pointers. */
+#define EMPTY_SHARE 0.9
 
 /* Collections that are remembered to have been looked at: sets, a power of two, and ways. */
 #define MAX_SEEN_SETS (256 * 1024)
@@ -95,6 +101,10 @@ typedef struct Part
 	ItemPointerData *row;
 	int			size;			/* of the arrays */
 	bool		at_end;			/* the collection has no more rows */
+	int			fewest;			/* pages that it takes at least, */
+	int			most;			/* and that are few enough */
+	bool		scattered;		/* lies on too many */
+	bool		clears;			/* lies on pages that are to become empty */
 } Part;
 
 struct KvCompaction
@@ -105,8 +115,8 @@ struct KvCompaction
 	Oid			leaf_relid;
 	KvCompactCounts *counts;
 	KvAmPack   *pack;
-	BlockNumber next_page;		/* the page before is looked at next */
-	bool		clearing;		/* the pages that were added are being worked off */
+	BlockNumber page;			/* that is looked at */
+	bool		clearing;		/* the pages that were added are being worked off, from the end */
 	int			key_count;		/* partition keys of the page at hand */
 	int			key_next;
 	Datum		key[MaxHeapTuplesPerPage];
@@ -114,7 +124,9 @@ struct KvCompaction
 	Datum		start[KV_MAX_KEYS];
 	bool		moved_any;		/* of the collection at hand */
 	int64		pages_wanted;	/* fewest pages of the parts looked at, added up */
-	int64		pages_found;	/* and what they lay on, where they lay scattered */
+	int64		pages_found;	/* what they lay on, where they lay scattered, */
+	int64		pages_left;		/* and what they were left on, where that is so still */
+	bool		again;			/* all pages are being worked off a second time */
 	Part		part;
 	uint64	   *seen;			/* hashes of partition keys, each in its set; the newest push the oldest out */
 	uint32		seen_mask;
@@ -141,6 +153,7 @@ typedef struct Chunk
 /* What became of a part. */
 typedef enum Outcome
 {
+	PART_PLANNED,				/* has pages to move to */
 	PART_SETTLED,				/* moved, or left where it is for good */
 	PART_PUT_OFF,				/* left until another of its pages is worked off */
 	PART_WANTS_COMMIT,			/* rows must have left their pages first */
@@ -197,7 +210,6 @@ kv_compaction_begin(KvTable *table, int leaf, KvCompactCounts *counts)
 	compaction->leaf_relid = table->leaf_relid[leaf];
 	compaction->counts = counts;
 	compaction->pack = kv_am_pack_begin(heap, blocks / EXTRA_SHARE + LEAST_EXTRA_PAGES);
-	compaction->next_page = blocks;
 	while (seen_sets < MAX_SEEN_SETS && seen_sets < blocks * 16)
 		seen_sets *= 2;
 	compaction->seen_mask = seen_sets - 1;
@@ -412,25 +424,55 @@ reach_beyond(const BlockNumber *blocks, int count, BlockNumber limit)
 	return false;
 }
 
-/* Tells whether the plan for a group is worth to be carried out. */
-static bool
-is_better(const KvAmGroup *group, int fewest, bool clears, BlockNumber limit)
+/* Finds out whether the part at hand lies on too many pages, or on wrong ones. */
+static void
+judge_part(KvCompaction *compaction)
 {
-	if (clears && !reach_beyond(group->target, group->count, limit))
-		return group->target_pages <= Max(group->present_pages, fewest + 1);
-	return group->target_pages < group->present_pages;
+	Part	   *part = &compaction->part;
+	KvAmGroup  *group = &part->group;
+
+	part->fewest = kv_am_pack_fewest(compaction->pack, group);
+	part->scattered = group->present_pages > part->fewest * SCATTERED;
+	part->most = part->scattered ? (int) (part->fewest * ENOUGH) : group->present_pages;
+	part->clears = reach_beyond(group->present, group->count, kv_am_pack_limit(compaction->pack));
+}
+
+/* Tells whether the plan for the part at hand is worth to be carried out. */
+static bool
+is_better(const KvCompaction *compaction)
+{
+	const Part *part = &compaction->part;
+	const KvAmGroup *group = &part->group;
+
+	if (!part->clears || reach_beyond(group->target, group->count, kv_am_pack_limit(compaction->pack)))
+		return group->target_pages < group->present_pages;
+	return group->target_pages <= group->present_pages ||
+		(group->target_pages <= part->fewest + 1 &&
+		 reach_beyond(group->present, group->count, kv_am_pack_bound(compaction->pack)));
 }
 
 /*
- * Tells whether pages may be added for a group.  Where few are scattered, they
- * are those that the last call found no room for.
+ * Tells whether pages may be added for the part at hand.  Where few are
+ * scattered, they are those that the last call found no room for.
  */
 static bool
-may_extend(const KvCompaction *compaction, const KvAmGroup *group, int fewest)
+may_extend(const KvCompaction *compaction)
 {
-	return !compaction->clearing &&
-		(group->present_pages > 2 * fewest || compaction->pages_found > SCATTERED_LEAF * compaction->pages_wanted ||
+	const Part *part = &compaction->part;
+
+	return part->scattered && !compaction->clearing &&
+		(part->group.present_pages > 2 * part->fewest ||
+		 compaction->pages_found > SCATTERED_LEAF * compaction->pages_wanted ||
 		 kv_am_pack_may_grow(compaction->pack));
+}
+
+/* Tells whether a page is to be worked off yet. */
+static bool
+is_to_come(const KvCompaction *compaction, BlockNumber block)
+{
+	if (!compaction->clearing)
+		return kv_am_pack_is_to_do(compaction->pack, block);
+	return block < compaction->page && block >= kv_am_pack_limit(compaction->pack);
 }
 
 /* Tells whether the collection at hand, a single part, has a row on a page that is to be worked off yet. */
@@ -438,57 +480,83 @@ static bool
 comes_again(const KvCompaction *compaction)
 {
 	const KvAmGroup *group = &compaction->part.group;
-	BlockNumber end = compaction->clearing ? kv_am_pack_limit(compaction->pack) : 0;
 
 	if (compaction->has_start || !compaction->part.at_end)
 		return false;
 	for (int i = 0; i < group->count; i++)
-		if (group->present[i] < compaction->next_page && group->present[i] >= end)
+		if (is_to_come(compaction, group->present[i]))
 			return true;
 	return false;
 }
 
-/* Plans and moves the part at hand if that does it good. */
+/* Plans the part at hand on more pages than are wished, if that is better than nothing. */
+static bool
+plan_on_more(Chunk *chunk)
+{
+	KvCompaction *compaction = chunk->compaction;
+	Part	   *part = &compaction->part;
+	KvAmGroup  *group = &part->group;
+
+	for (int more = 1; part->most + more <= Max(group->present_pages, part->fewest + 1); more *= 2)
+	{
+		if (!kv_am_pack_plan(compaction->pack, chunk->mover.heap, group, part->most + more))
+			continue;
+		if (is_better(compaction))
+			return true;
+		kv_am_pack_undo(compaction->pack, group);
+	}
+	return false;
+}
+
+/* Plans the part at hand, or says what has to come first. */
+static Outcome
+plan_part(Chunk *chunk)
+{
+	KvCompaction *compaction = chunk->compaction;
+	Part	   *part = &compaction->part;
+
+	while (!kv_am_pack_plan(compaction->pack, chunk->mover.heap, &part->group, part->most))
+	{
+		if (compaction->unpruned_bytes >= LEAST_BYTES)
+			return PART_WANTS_COMMIT;
+		if (may_extend(compaction) && kv_am_pack_extend(compaction->pack, chunk->mover.heap))
+			continue;
+		if (compaction->unpruned_bytes > 0)
+			return comes_again(compaction) ? PART_PUT_OFF : PART_WANTS_COMMIT;
+		if (part->group.total_bytes >= EMPTY_SHARE * kv_am_pack_capacity(compaction->pack) &&
+			compaction->unvacuumed_bytes >= compaction->vacuum_bytes)
+			return PART_WANTS_VACUUM;
+		if (plan_on_more(chunk))
+			return PART_PLANNED;
+		if (!compaction->clearing || !kv_am_pack_raise(compaction->pack, compaction->page))
+			return PART_SETTLED;
+	}
+	if (is_better(compaction))
+		return PART_PLANNED;
+	kv_am_pack_undo(compaction->pack, &part->group);
+	return PART_SETTLED;
+}
+
+/* Moves the part at hand if that does it good. */
 static Outcome
 settle_part(Chunk *chunk)
 {
 	KvCompaction *compaction = chunk->compaction;
-	KvAmGroup  *group = &compaction->part.group;
-	BlockNumber limit = kv_am_pack_limit(compaction->pack);
-	int			fewest = kv_am_pack_fewest(compaction->pack, group);
-	bool		scattered = group->present_pages > fewest * SCATTERED;
-	bool		clears = reach_beyond(group->present, group->count, limit);
+	Part	   *part = &compaction->part;
+	Outcome		outcome = PART_SETTLED;
+	int			left;
 
-	compaction->pages_wanted += fewest;
-	compaction->pages_found += scattered ? group->present_pages : fewest;
-	if (!scattered && !clears)
-		return PART_SETTLED;
-	while (!kv_am_pack_plan(compaction->pack, chunk->mover.heap, group, false))
-	{
-		if (compaction->unpruned_bytes >= LEAST_BYTES)
-			return PART_WANTS_COMMIT;
-		if (scattered && may_extend(compaction, group, fewest) &&
-			kv_am_pack_extend(compaction->pack, chunk->mover.heap))
-			continue;
-		if (compaction->unpruned_bytes > 0 && comes_again(compaction))
-			return PART_PUT_OFF;
-		if (compaction->unpruned_bytes > 0)
-			return PART_WANTS_COMMIT;
-		if (fewest > 1 && compaction->unvacuumed_bytes >= compaction->vacuum_bytes)
-			return PART_WANTS_VACUUM;
-		if (kv_am_pack_plan(compaction->pack, chunk->mover.heap, group, true))
-		{
-			if (is_better(group, fewest, clears, limit))
-				break;
-			kv_am_pack_undo(compaction->pack, group);
-		}
-		if (!compaction->clearing || !kv_am_pack_raise(compaction->pack, compaction->next_page))
-			return PART_SETTLED;
-	}
-	if (is_better(group, fewest, clears, kv_am_pack_limit(compaction->pack)))
+	judge_part(compaction);
+	if (part->scattered || part->clears)
+		outcome = plan_part(chunk);
+	if (outcome != PART_PLANNED && outcome != PART_SETTLED)
+		return outcome;
+	left = outcome == PART_PLANNED ? part->group.target_pages : part->group.present_pages;
+	compaction->pages_wanted += part->fewest;
+	compaction->pages_found += part->scattered ? part->group.present_pages : part->fewest;
+	compaction->pages_left += left > part->fewest * SCATTERED ? left : part->fewest;
+	if (outcome == PART_PLANNED)
 		move_part(chunk);
-	else
-		kv_am_pack_undo(compaction->pack, group);
 	return PART_SETTLED;
 }
 
@@ -497,11 +565,13 @@ static void
 finish_collection(KvCompaction *compaction)
 {
 	remember_seen(compaction, hash_key(compaction->key[compaction->key_next]));
-	/* those on the last pages come a second time */
-	if (!compaction->clearing)
+	/* some come a second time */
+	if (!compaction->clearing && !compaction->again)
+	{
 		compaction->counts->collections++;
-	if (!compaction->clearing && compaction->moved_any)
-		compaction->counts->moved_collections++;
+		if (compaction->moved_any)
+			compaction->counts->moved_collections++;
+	}
 	compaction->moved_any = false;
 	compaction->has_start = false;
 	compaction->key_next++;
@@ -529,6 +599,7 @@ compact_collection(Chunk *chunk)
 			case PART_PUT_OFF:
 				compaction->key_next++;
 				return KV_COMPACT_DONE;
+			case PART_PLANNED:
 			case PART_SETTLED:
 				break;
 		}
@@ -609,6 +680,21 @@ read_page(Chunk *chunk, BlockNumber block)
 	MemoryContextSwitchTo(caller);
 }
 
+/* Chooses the page to look at next; false at the end. */
+static bool
+choose_page(KvCompaction *compaction)
+{
+	if (!compaction->clearing)
+	{
+		compaction->page = kv_am_pack_next(compaction->pack);
+		return compaction->page != InvalidBlockNumber;
+	}
+	if (compaction->page <= kv_am_pack_limit(compaction->pack))
+		return false;
+	compaction->page--;
+	return true;
+}
+
 /* Goes on to the next page that has collections to look at; false at the end. */
 static bool
 next_page(Chunk *chunk)
@@ -624,11 +710,36 @@ next_page(Chunk *chunk)
 		compaction->key_next = 0;
 		compaction->key_count = 0;
 		MemoryContextReset(compaction->page_context);
-		if (compaction->next_page <= (compaction->clearing ? kv_am_pack_limit(compaction->pack) : 0))
+		if (!choose_page(compaction))
 			return false;
-		if (--compaction->next_page < blocks)
-			read_page(chunk, compaction->next_page);
+		if (compaction->page < blocks)
+			read_page(chunk, compaction->page);
 	}
+	return true;
+}
+
+/* Forgets which collections were looked at. */
+static void
+forget_seen(KvCompaction *compaction)
+{
+	memset(compaction->seen, 0, (compaction->seen_mask + 1) * SEEN_WAYS * sizeof(uint64));
+}
+
+/*
+ * Turns to all pages a second time, where many collections were left on more
+ * than they need since there was no room then; false if there is no need to.
+ */
+static bool
+begin_again(KvCompaction *compaction)
+{
+	if (compaction->clearing || compaction->again || compaction->counts->held_back ||
+		compaction->pages_left <= SCATTERED_LEAF * compaction->pages_wanted)
+		return false;
+	compaction->again = true;
+	compaction->pages_wanted = 0;
+	compaction->pages_found = 0;
+	kv_am_pack_restart(compaction->pack);
+	forget_seen(compaction);
 	return true;
 }
 
@@ -642,8 +753,8 @@ begin_clearing(KvCompaction *compaction, Relation heap)
 	if (compaction->clearing || blocks <= limit)
 		return false;
 	compaction->clearing = true;
-	compaction->next_page = blocks;
-	memset(compaction->seen, 0, (compaction->seen_mask + 1) * SEEN_WAYS * sizeof(uint64));
+	compaction->page = blocks;
+	forget_seen(compaction);
 	return true;
 }
 
@@ -658,7 +769,8 @@ work(Chunk *chunk)
 		KvCompactStep step;
 
 		if (!next_page(chunk))
-			return begin_clearing(compaction, chunk->mover.heap) ? KV_COMPACT_VACUUM : KV_COMPACT_DONE;
+			return begin_again(compaction) || begin_clearing(compaction, chunk->mover.heap) ?
+				KV_COMPACT_VACUUM : KV_COMPACT_DONE;
 		if (compaction->key_next >= compaction->key_count)
 			continue;
 		step = compact_collection(chunk);
