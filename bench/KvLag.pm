@@ -42,7 +42,7 @@ sub run
 	my $seconds = { smoke => 0.3, quick => 4, full => $row->{load} ? 60 : 10 }->{ $self->{mode}{name} };
 	my ($rate, $state);
 
-	$self->{tables}->settle($set);
+	$self->{tables}->settle(0, $set);
 	my $prober = $server->spawn("$server->{folder}/lag", $server->psql($self->{sql}, seconds => $seconds,
 		table => $self->{tables}->name($set, 'ours'), index => $row->{index}));
 	my $begin = time;

@@ -4,7 +4,9 @@
 # seconds, in one order and in the next round in the other; a first round warms up and
 # is not counted.  Past the time that the whole run has, one round must do.  Rows that
 # share a statement share its slices.  A ratio is always that of
-# two slices of the same round.
+# two slices of the same round.  In an area that is mixed the statements of rows
+# with the same one of ours have a run in common, which draws one of them for each transaction, and a rate comes
+# from latencies: what comes over the machine, as a write to disk of what was dirtied before, falls on all alike.
 
 package KvPgbench;
 
@@ -29,7 +31,7 @@ sub new
 sub measure
 {
 	my ($self, $area, @rows) = @_;
-	my (%slice, %rate, %note, @order);
+	my (%slice, %rate, %note, @order, @groups);
 
 	foreach my $row (@rows)
 	{
@@ -39,15 +41,27 @@ sub measure
 			$one{clients} = $row->{clients_theirs} if $side eq 'theirs' and $row->{clients_theirs};
 			$one{clients} = 2 if $self->{mode}{name} eq 'smoke' and ($one{clients} // 1) > 2;
 			my $name = $row->{"slice_$side"} = join ' ', map { $_ // '' } ref $one{what} ? "@{ $one{what} }" : $one{what}, @one{qw(clients keys set)};
-			push @order, $name unless $slice{$name};
-			$slice{$name} //= \%one;
+			next if $slice{$name};
+			push @order, $name;
+			push @groups, [] if $side eq 'ours';
+			push @{ $groups[-1] }, $name;
+			$slice{$name} = \%one;
 		}
 	}
 	my $first = $self->{mode}{transactions} || $area->{cold} ? 1 : 0;
 	foreach my $round ($first .. $area->{rounds} // $self->{mode}{rounds})
 	{
 		last if $round > 1 and time > $self->{mode}{until};
-		$self->{tables}->settle(map { $_->{set} } values %slice) if $area->{writes} or !$round;
+		$self->{tables}->settle($area->{mixed}, map { $_->{set} } values %slice) if $area->{writes} or !$round;
+		if ($area->{mixed})
+		{
+			foreach my $group (@groups)
+			{
+				my %mixed = $self->mixed($area, $round, map { [ $_ => $slice{$_} ] } @$group);
+				push @{ $rate{$_} }, $mixed{$_} foreach $round > 0 ? @$group : ();
+			}
+			next;
+		}
 		foreach my $name ($round % 2 ? @order : reverse @order)
 		{
 			my ($rate, $note) = $self->slice($slice{$name}, $round);
@@ -61,6 +75,33 @@ sub measure
 		my $note = join '; ', map { $note{ $row->{"slice_$_"} } ? "$_: " . $note{ $row->{"slice_$_"} } : () } qw(ours theirs);
 		[ map { [ $ours->[$_] * ($row->{times} // 1), $theirs->[$_], $_ || $note eq '' ? undef : $note ] } 0 .. $#$ours ]
 	} @rows;
+}
+
+# Runs slices, each with its name, mixed with each other; returns transactions a second of each by name.
+sub mixed
+{
+	my ($self, $area, $round, @slices) = @_;
+	my ($mode, $server) = @$self{qw(mode server)};
+	my ($log, $transactions) = ("$server->{folder}/latency", $mode->{transactions} // ($round ? undef : 200));
+	my (@files, $variables, @count, @sum);
+
+	foreach my $slice (map { $_->[1] } @slices)
+	{
+		(my $file, $variables) = $self->script($slice->{what}, $slice);
+		push @files, '-f', $file;
+	}
+	my $out = $self->pgbench($area, $round, $variables, '-c', 1, '-l', "--log-prefix=$log",
+		$transactions ? ('-t', $transactions * @slices * 5) : ('-T', $mode->{seconds} * @slices), @files);
+	my ($written) = glob "$log.*";
+	foreach my $line (split /\n/, KvServer::slurp($written))
+	{
+		my (undef, undef, $latency, $script) = split / /, $line;
+		$count[$script]++;
+		$sum[$script] += $latency;
+	}
+	unlink $written;
+	die "pgbench: $out" if grep { !$count[$_] } 0 .. $#slices;
+	return map { ($slices[$_][0] => $count[$_] * 1e6 / $sum[$_]) } 0 .. $#slices;
 }
 
 # Runs one slice and returns transactions a second, and a note if there is one.
@@ -83,16 +124,11 @@ sub slice
 	my @options = $transactions ? ('-t', $transactions) : ('-T', $seconds // $mode->{seconds});
 	push @options, '-l', "--log-prefix=$log" if $cold;
 
-	# The same keys for both sides of a round; new keys begin above all former ones.
-	my %set = (%$variables, n => ++$self->{slice} . '00000000', i => 0, warm => $warm);
-	push @options, '--random-seed=' . (1000 + $round), map { ('-D', "$_=$set{$_}") } sort keys %set;
 	$self->{tables}->drain($slice->{set}) if $slice->{drain};
 	$note = $self->cool($slice->{set}, $files[1] =~ /\.(\w+)\.\w+\.sql/) if $cold;
-	local $ENV{PGOPTIONS} = join ' ', map { "-c $_=$slice->{settings}{$_}" } sort keys %{ $slice->{settings} // {} };
 	my $sampler = $slice->{waits} ? $server->spawn("$server->{folder}/waits", $server->psql($self->{waits})) : undef;
-	my $out = KvServer::command("$server->{bin}/pgbench", '-n', '-M', 'prepared', '-c', $clients, '-j', $clients > 1 ? 2 : 1, @options, @files);
+	my $out = $self->pgbench($slice, $round, $variables, '-c', $clients, '-j', $clients > 1 ? 2 : 1, @options, @files);
 	my ($rate) = $out =~ /^tps = ([\d.]+) /m or die "pgbench: $out";
-	die "pgbench: $out" if $out =~ /^number of failed transactions: [1-9]/m or $out =~ /ERROR/;
 	$rate = logged_rate($log, $cold) if $cold;
 	if ($sampler)
 	{
@@ -100,6 +136,20 @@ sub slice
 		$note = KvServer::slurp("$server->{folder}/waits") =~ s/\n\z//r =~ s/\n/, /gr;
 	}
 	return ($rate, $note);
+}
+
+# Runs pgbench with the settings of a slice or an area, and returns what it prints; dies if a transaction failed.
+sub pgbench
+{
+	my ($self, $what, $round, $variables, @options) = @_;
+
+	# The same keys for both sides of a round; new keys begin above all former ones.
+	my %set = (%$variables, n => ++$self->{slice} . '00000000', i => 0, warm => $warm);
+	push @options, '--random-seed=' . (1000 + $round), map { ('-D', "$_=$set{$_}") } sort keys %set;
+	local $ENV{PGOPTIONS} = join ' ', map { "-c $_=$what->{settings}{$_}" } sort keys %{ $what->{settings} // {} };
+	my $out = KvServer::command("$self->{server}{bin}/pgbench", '-n', '-M', 'prepared', @options);
+	die "pgbench: $out" if $out =~ /^number of failed transactions: [1-9]/m or $out =~ /ERROR/;
+	return $out;
 }
 
 # Returns transactions a second of the last ones in pgbench's log, and removes it.

@@ -54,7 +54,7 @@ sub need
 		my $table = $self->name($name, $role);
 		$self->{server}->sql($sql =~ s/\{table\}/$table/gr);
 	}
-	$self->settle($name);
+	$self->settle(0, $name);
 	return;
 }
 
@@ -79,19 +79,21 @@ sub drop
 	return;
 }
 
-# Leaves nothing of what was written for a slice to do: vacuums all tables of the sets, the first time analyzes them, and checkpoints.
+# Leaves nothing of what was written for a slice to do: vacuums all tables of the sets, the first time analyzes them, and checkpoints; or, if what
+# lies between two checkpoints is to be measured, does not and has by freezing an image of each page written.
 sub settle
 {
-	my ($self, @sets) = @_;
+	my ($self, $between, @sets) = @_;
 	my %seen;
 
 	foreach my $set (grep { defined && !$seen{$_}++ } @sets)
 	{
 		my $names = join ', ', map { $self->name($set, $_) } @{ $self->definition($set)->{roles} };
 		my $how = $self->{analyzed}{$set}++ ? '' : '(ANALYZE)';
+		$how = '(FREEZE, DISABLE_PAGE_SKIPPING)' if $between;
 		$self->{server}->sql("VACUUM $how $names");
 	}
-	$self->{server}->sql('CHECKPOINT');
+	$self->{server}->sql('CHECKPOINT') unless $between;
 	return;
 }
 

@@ -15,6 +15,7 @@
 #	keys       how collections are drawn: uniform unless told, or zipf
 #	times      what ours is multiplied by: items in one transaction
 #	writes     the tables are vacuumed before each round
+#	mixed      rows with the same statement of ours are one run of one session, which draws the statement of each transaction
 #	drain      the global indexes are brought up to date before each slice
 #	cold       how many queries a slice has; before each the server is started anew with shared_buffers a quarter of the data, which the
 #	           system's cache forgets; each query reads a collection that was not read before
@@ -148,6 +149,7 @@ sub write_area
 		area   => $name,
 		set    => 'writes',
 		writes => 1,
+		mixed  => 1,
 		rows   => [
 			[ 'put_item new / INSERT ON CONFLICT',                    'put_new:ours',     'insert_new:plain',    '>= 1.0', chart => 'put_item, new' ],
 			[ 'put_item new / native partitions',                     'put_new:ours',     'insert_new:native',   '' ],
