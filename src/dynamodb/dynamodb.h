@@ -97,6 +97,9 @@ kv_dynamodb_is_array(const JsonbValue *value)
 extern void kv_dynamodb_read(JsonbContainer *object, const char *what, const char *path, const KvDynamoMember *members,
 							 int count, KvDynamoValue *values);
 
+/* Raises a validation error of the form that most have: one or more parameter values were invalid. */
+pg_noreturn extern void kv_dynamodb_refuse(const char *why);
+
 /* Raises the error of a member that is not given and must be. */
 pg_noreturn extern void kv_dynamodb_refuse_null(const char *path, const char *name);
 

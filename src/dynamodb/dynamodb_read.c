@@ -78,15 +78,6 @@ check_limit(const KvDynamoValue *value)
 						"Member must have value greater than or equal to 1", value[READ_LIMIT].integer)));
 }
 
-/* Raises an error for a Select that does not go with the rest of the request. */
-pg_noreturn static void
-refuse_select(const char *why)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_KV_VALIDATION),
-			 errmsg("One or more parameter values were invalid: %s", why)));
-}
-
 /* Checks Select against what it goes with. */
 static void
 check_select(const KvDynamoValue *value)
@@ -97,12 +88,12 @@ check_select(const KvDynamoValue *value)
 	if (select == NULL)
 		return;
 	if (has_projection && !kv_dynamodb_is(select, "SPECIFIC_ATTRIBUTES"))
-		refuse_select(psprintf("Cannot specify the ProjectionExpression when choosing to get %s",
+		kv_dynamodb_refuse(psprintf("Cannot specify the ProjectionExpression when choosing to get %s",
 							   text_to_cstring(select)));
 	if (!has_projection && kv_dynamodb_is(select, "SPECIFIC_ATTRIBUTES"))
-		refuse_select("Must specify the ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES");
+		kv_dynamodb_refuse("Must specify the ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES");
 	if (!value[READ_INDEX].given && kv_dynamodb_is(select, "ALL_PROJECTED_ATTRIBUTES"))
-		refuse_select("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName");
+		kv_dynamodb_refuse("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName");
 }
 
 /* Takes the expressions, or makes them of legacy parameters. */

@@ -67,6 +67,15 @@ constraint_path(const char *path, const char *name)
 	return whole;
 }
 
+/* Raises a validation error of the form that most have. */
+void
+kv_dynamodb_refuse(const char *why)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_KV_VALIDATION),
+			 errmsg("One or more parameter values were invalid: %s", why)));
+}
+
 /* Raises the error of a member that is not given and must be. */
 void
 kv_dynamodb_refuse_null(const char *path, const char *name)

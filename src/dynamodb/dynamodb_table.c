@@ -11,17 +11,14 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "base/compat.h"
 #include "base/errors.h"
-#include "dynamodb/dynamodb.h"
-#include "index/index.h"
+#include "dynamodb/dynamodb_definition.h"
 
 #define PARTITIONS 16
 #define MAX_LISTED 100
@@ -70,255 +67,9 @@ static const KvDynamoMember update_members[UPDATE_MEMBERS] = {
 };
 static const KvDynamoMember name_members[] = {{"TableName", KV_DYNAMO_STRING, true}};
 
-/* Members of an index. */
-enum
-{
-	INDEX_NAME,
-	INDEX_KEY,
-	INDEX_PROJECTION,
-	INDEX_MEMBERS = INDEX_PROJECTION + 4
-};
-static const KvDynamoMember index_members[INDEX_MEMBERS] = {
-	{"IndexName", KV_DYNAMO_STRING, true},
-	{"KeySchema", KV_DYNAMO_ARRAY, true, NULL, true},
-	{"Projection", KV_DYNAMO_OBJECT, true},
-	{"ProvisionedThroughput", KV_DYNAMO_ANY},
-	{"OnDemandThroughput", KV_DYNAMO_ANY},
-	{"WarmThroughput", KV_DYNAMO_ANY}
-};
-
-/* One of AttributeDefinitions. */
-typedef struct Definition
-{
-	text	   *name;
-	text	   *type;
-	bool		used;			/* by a key */
-} Definition;
-
-typedef struct Definitions
-{
-	int			count;
-	Definition *one;			/* ordered by name */
-} Definitions;
-
-/* KeySchema: partition key, and sort key or NULL. */
-typedef struct Keys
-{
-	text	   *name[KV_MAX_TABLE_KEYS];
-	text	   *type[KV_MAX_TABLE_KEYS];
-	KvKeySchema schema;
-} Keys;
-
-/* Raises a validation error of DynamoDB's form. */
-pg_noreturn static void
-refuse(const char *why)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_KV_VALIDATION),
-			 errmsg("One or more parameter values were invalid: %s", why)));
-}
-
-/* Orders texts. */
-static int
-compare_texts(const text *a, const text *b)
-{
-	return kv_name_compare(VARDATA_ANY(a), VARSIZE_ANY_EXHDR(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(b));
-}
-
-/* Orders definitions by name, for qsort and bsearch. */
-static int
-compare_definitions(const void *a, const void *b)
-{
-	return compare_texts(((const Definition *) a)->name, ((const Definition *) b)->name);
-}
-
-/* Reads AttributeDefinitions. */
-static void
-read_definitions(const KvDynamoValue *value, Definitions *definitions)
-{
-	static const KvDynamoMember members[] = {
-		{"AttributeName", KV_DYNAMO_STRING, true}, {"AttributeType", KV_DYNAMO_STRING, true, "S|N|B"}
-	};
-	JsonbValue *element;
-
-	memset(definitions, 0, sizeof(Definitions));
-	if (!value->given)
-		return;
-	element = kv_dynamodb_objects(kv_dynamodb_part(value), "AttributeDefinitions", &definitions->count);
-	definitions->one = palloc0(sizeof(Definition) * (definitions->count + 1));
-	for (int i = 0; i < definitions->count; i++)
-	{
-		KvDynamoValue member[lengthof(members)];
-
-		kv_dynamodb_read(element[i].val.binary.data, "AttributeDefinitions", kv_dynamodb_element_path("attributeDefinitions", i),
-						 members, lengthof(members), member);
-		definitions->one[i].name = member[0].string;
-		definitions->one[i].type = member[1].string;
-	}
-	qsort(definitions->one, definitions->count, sizeof(Definition), compare_definitions);
-	for (int i = 1; i < definitions->count; i++)
-		if (compare_definitions(&definitions->one[i - 1], &definitions->one[i]) == 0)
-			refuse("Duplicate AttributeName in AttributeDefinitions");
-}
-
-/* Returns the type of a key attribute. */
-static text *
-find_type(Definitions *definitions, text *name)
-{
-	Definition	key = {name};
-	Definition *found = definitions->count == 0 ? NULL :
-		bsearch(&key, definitions->one, definitions->count, sizeof(Definition), compare_definitions);
-
-	if (found == NULL)
-		refuse(psprintf("Some index key attributes are not defined in AttributeDefinitions. Keys: [%s]",
-						kv_dynamodb_shown(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name))));
-	found->used = true;
-	return found->type;
-}
-
-/* Reads KeySchema. */
-static void
-read_keys(JsonbContainer *schema, const char *path, Definitions *definitions, Keys *keys)
-{
-	static const KvDynamoMember members[] = {
-		{"AttributeName", KV_DYNAMO_STRING, true}, {"KeyType", KV_DYNAMO_STRING, true, "HASH|RANGE"}
-	};
-	int			count;
-	JsonbValue *element = kv_dynamodb_objects(schema, "KeySchema", &count);
-
-	memset(keys, 0, sizeof(Keys));
-	if (count > KV_MAX_TABLE_KEYS)
-		ereport(ERROR,
-				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("1 validation error detected: Value at '%s' failed to satisfy constraint: "
-						"Member must have length less than or equal to %d", path, KV_MAX_TABLE_KEYS)));
-	for (int i = 0; i < count; i++)
-	{
-		KvDynamoValue member[lengthof(members)];
-
-		kv_dynamodb_read(element[i].val.binary.data, "KeySchema", kv_dynamodb_element_path(path, i), members, lengthof(members), member);
-		if (!kv_dynamodb_is(member[1].string, i == 0 ? "HASH" : "RANGE"))
-			refuse(i == 0 ? "The first KeySchemaElement is not a HASH key type" :
-				   "The second KeySchemaElement is not a RANGE key type");
-		keys->name[i] = member[0].string;
-		keys->type[i] = find_type(definitions, member[0].string);
-		/* names are checked before it is asked whether the table is there */
-		kv_table_add_key_attribute(&keys->schema, i == 0 ? "partition key" : "sort key", keys->name[i],
-								   kv_table_check_key_type("key_type", keys->type[i]));
-	}
-}
-
-/* Reads Projection. */
-static void
-read_projection(JsonbContainer *projection, const char *path, KvCreateIndex *create)
-{
-	static const KvDynamoMember members[] = {
-		{"ProjectionType", KV_DYNAMO_STRING, false, "ALL|KEYS_ONLY|INCLUDE"},
-		{"NonKeyAttributes", KV_DYNAMO_STRINGS, false, NULL, true}
-	};
-	KvDynamoValue member[lengthof(members)];
-	JsonbIterator *iterator;
-	JsonbValue	value;
-	Datum	   *names;
-	int			count = 0;
-
-	kv_dynamodb_read(projection, "Projection", path, members, lengthof(members), member);
-	if (!member[0].given)
-		refuse("Unknown ProjectionType: null");
-	create->projection = member[0].string;
-	if (!member[1].given)
-		return;
-	names = palloc(sizeof(Datum) * (JsonContainerSize(kv_dynamodb_part(&member[1])) + 1));
-	iterator = JsonbIteratorInit(kv_dynamodb_part(&member[1]));
-	(void) JsonbIteratorNext(&iterator, &value, true);
-	while (JsonbIteratorNext(&iterator, &value, true) == WJB_ELEM)
-		names[count++] = PointerGetDatum(cstring_to_text_with_len(value.val.string.val, value.val.string.len));
-	create->include = construct_array(names, count, TEXTOID, -1, false, TYPALIGN_INT);
-}
-
-/* What is needed of one index before its table is made. */
-typedef struct NewIndex
-{
-	text	   *name;
-	bool		global;
-	KvCreateIndex create;
-} NewIndex;
-
-/* Reads one index; table_keys NULL: those of a table that there is already. */
-static void
-read_index(JsonbContainer *request, const char *path, Definitions *definitions, bool global, const Keys *table_keys,
-		   NewIndex *index)
-{
-	KvDynamoValue member[INDEX_MEMBERS];
-	Keys		keys;
-
-	memset(index, 0, sizeof(NewIndex));
-	kv_dynamodb_read(request, "index", path, index_members, INDEX_MEMBERS, member);
-	read_keys(kv_dynamodb_part(&member[INDEX_KEY]), psprintf("%s.keySchema", path), definitions, &keys);
-	index->name = member[INDEX_NAME].string;
-	index->global = global;
-	kv_dynamodb_check_index_name(index->name, true);
-	if (!global)
-	{
-		if (compare_texts(keys.name[0], table_keys->name[0]) != 0)
-			refuse(psprintf("Index KeySchema does not have the same leading hash key as table KeySchema for index: %s",
-							text_to_cstring(index->name)));
-		if (keys.name[1] == NULL)
-			refuse(psprintf("Index KeySchema does not have a range key for index: %s", text_to_cstring(index->name)));
-	}
-	else
-	{
-		index->create.partition_key = keys.name[0];
-		index->create.partition_key_type = keys.type[0];
-	}
-	index->create.sort_key = keys.name[1];
-	index->create.sort_key_type = keys.type[1];
-	read_projection(kv_dynamodb_part(&member[INDEX_PROJECTION]), psprintf("%s.projection", path), &index->create);
-	kv_index_check_projection(&index->create, &keys.schema, table_keys ? &table_keys->schema : NULL);
-}
-
-/* Raises an error if an index of a request is called like one before it. */
-static void
-check_other_name(const List *indexes, text *name)
-{
-	ListCell   *cell;
-
-	foreach(cell, indexes)
-		if (compare_texts(((const NewIndex *) lfirst(cell))->name, name) == 0)
-			refuse(psprintf("Duplicate index name: %s", text_to_cstring(name)));
-}
-
-/* Reads an array of indexes. */
-static List *
-read_indexes(const KvDynamoValue *value, bool global, Definitions *definitions, const Keys *table_keys, List *indexes)
-{
-	const char *what = global ? "GlobalSecondaryIndexes" : "LocalSecondaryIndexes";
-	int			limit = global ? KV_MAX_GLOBAL_INDEXES : KV_MAX_LOCAL_INDEXES;
-	int			count;
-	JsonbValue *element;
-
-	if (!value->given)
-		return indexes;
-	element = kv_dynamodb_objects(kv_dynamodb_part(value), what, &count);
-	/* before the first one is made */
-	if (count > limit)
-		refuse(psprintf("%s has %d elements; a table has at most %d of them", what, count, limit));
-	for (int i = 0; i < count; i++)
-	{
-		NewIndex   *index = palloc(sizeof(NewIndex));
-
-		read_index(element[i].val.binary.data,
-				   kv_dynamodb_element_path(global ? "globalSecondaryIndexes" : "localSecondaryIndexes", i),
-				   definitions, global, table_keys, index);
-		check_other_name(indexes, index->name);
-		indexes = lappend(indexes, index);
-	}
-	return indexes;
-}
-
 /* Creates an index of a table. */
 static void
-create_index(Oid table, NewIndex *index)
+create_index(Oid table, KvDynamoIndex *index)
 {
 	bool		derived;
 	char	   *relation = kv_dynamodb_new_index_name(table, index->name, &derived);
@@ -340,9 +91,9 @@ check_supported(const KvDynamoValue *value)
 	if (value[TABLE_STREAM].given &&
 		getKeyJsonValueFromContainer(kv_dynamodb_part(&value[TABLE_STREAM]), "StreamEnabled", strlen("StreamEnabled"), &enabled) &&
 		enabled.type == jbvBool && enabled.val.boolean)
-		refuse("StreamSpecification is not supported");
+		kv_dynamodb_refuse("StreamSpecification is not supported");
 	if (value[TABLE_PROTECTION].boolean)
-		refuse("DeletionProtectionEnabled is not supported");
+		kv_dynamodb_refuse("DeletionProtectionEnabled is not supported");
 }
 
 /* Returns an object with one member, a description. */
@@ -362,8 +113,8 @@ kv_dynamodb_create_table(Jsonb *request)
 {
 	KvDynamoValue value[TABLE_MEMBERS];
 	KvCreateTable create = {0};
-	Definitions definitions;
-	Keys		keys;
+	KvDynamoDefinitions definitions;
+	KvDynamoKeys keys;
 	List	   *indexes;
 	ListCell   *cell;
 	bool		derived;
@@ -372,15 +123,11 @@ kv_dynamodb_create_table(Jsonb *request)
 
 	kv_dynamodb_read(&request->root, "CreateTable", NULL, create_members, TABLE_MEMBERS, value);
 	check_supported(value);
-	read_definitions(&value[TABLE_DEFINITIONS], &definitions);
-	read_keys(kv_dynamodb_part(&value[TABLE_KEY]), "keySchema", &definitions, &keys);
-	indexes = read_indexes(&value[TABLE_LOCAL], false, &definitions, &keys, NIL);
-	indexes = read_indexes(&value[TABLE_GLOBAL], true, &definitions, &keys, indexes);
-	for (int i = 0; i < definitions.count; i++)
-		if (!definitions.one[i].used)
-			refuse(psprintf("Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions: "
-							"%s is no key", kv_dynamodb_shown(VARDATA_ANY(definitions.one[i].name),
-											  VARSIZE_ANY_EXHDR(definitions.one[i].name))));
+	kv_dynamodb_read_definitions(&value[TABLE_DEFINITIONS], &definitions);
+	kv_dynamodb_read_keys(kv_dynamodb_part(&value[TABLE_KEY]), "keySchema", &definitions, &keys);
+	indexes = kv_dynamodb_read_indexes(&value[TABLE_LOCAL], false, &definitions, &keys, NIL);
+	indexes = kv_dynamodb_read_indexes(&value[TABLE_GLOBAL], true, &definitions, &keys, indexes);
+	kv_dynamodb_check_used(&definitions);
 	tags = value[TABLE_TAGS].given ? kv_dynamodb_read_tags(kv_dynamodb_part(&value[TABLE_TAGS]), kv_json_empty_object()) : NULL;
 
 	create.table_name = cstring_to_text(kv_dynamodb_new_table_name(value[TABLE_NAME].string, &derived));
@@ -401,14 +148,14 @@ kv_dynamodb_create_table(Jsonb *request)
 /* One element of GlobalSecondaryIndexUpdates. */
 typedef struct IndexUpdate
 {
-	NewIndex	create;			/* without a name: none */
+	KvDynamoIndex create;		/* without a name: none */
 	text	   *drop;			/* name of an index; NULL: none */
 	text	   *update;			/* the same: what it may change means nothing here, but the index must be there */
 } IndexUpdate;
 
 /* Reads one element of GlobalSecondaryIndexUpdates. */
 static void
-read_update(JsonbContainer *request, const char *path, Definitions *definitions, IndexUpdate *update)
+read_update(JsonbContainer *request, const char *path, KvDynamoDefinitions *definitions, IndexUpdate *update)
 {
 	static const KvDynamoMember members[] = {
 		{"Create", KV_DYNAMO_OBJECT}, {"Delete", KV_DYNAMO_OBJECT}, {"Update", KV_DYNAMO_OBJECT}
@@ -423,9 +170,9 @@ read_update(JsonbContainer *request, const char *path, Definitions *definitions,
 	memset(update, 0, sizeof(IndexUpdate));
 	kv_dynamodb_read(request, "GlobalSecondaryIndexUpdates", path, members, lengthof(members), member);
 	if (member[0].given + member[1].given + member[2].given != 1)
-		refuse("An element of GlobalSecondaryIndexUpdates must have exactly one of Create, Delete and Update");
+		kv_dynamodb_refuse("An element of GlobalSecondaryIndexUpdates must have exactly one of Create, Delete and Update");
 	if (member[0].given)
-		read_index(kv_dynamodb_part(&member[0]), psprintf("%s.create", path), definitions, true, NULL, &update->create);
+		kv_dynamodb_read_index(kv_dynamodb_part(&member[0]), psprintf("%s.create", path), definitions, true, NULL, &update->create);
 	else if (member[1].given)
 	{
 		kv_dynamodb_read(kv_dynamodb_part(&member[1]), "Delete", psprintf("%s.delete", path), name_and_throughput, 1, value);
@@ -453,7 +200,7 @@ update_index(Oid table, IndexUpdate *update)
 		Oid			global;
 
 		if (kv_table_find_index(kv_table_open(table, AccessShareLock), relation, &global) != NULL)
-			refuse(psprintf("%s is a local secondary index", text_to_cstring(update->drop)));
+			kv_dynamodb_refuse(psprintf("%s is a local secondary index", text_to_cstring(update->drop)));
 		kv_index_drop(table, relation);
 	}
 	else
@@ -465,7 +212,7 @@ Jsonb *
 kv_dynamodb_update_table(Jsonb *request)
 {
 	KvDynamoValue value[UPDATE_MEMBERS];
-	Definitions definitions;
+	KvDynamoDefinitions definitions;
 	JsonbValue *element = NULL;
 	IndexUpdate *update;
 	bool		has_change = false;
@@ -481,7 +228,7 @@ kv_dynamodb_update_table(Jsonb *request)
 				 errmsg("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates "
 						"or SSESpecification or ReplicaUpdates is required")));
 	check_supported(value);
-	read_definitions(&value[TABLE_DEFINITIONS], &definitions);
+	kv_dynamodb_read_definitions(&value[TABLE_DEFINITIONS], &definitions);
 	if (value[UPDATE_GLOBAL].given)
 		element = kv_dynamodb_objects(kv_dynamodb_part(&value[UPDATE_GLOBAL]), "GlobalSecondaryIndexUpdates", &count);
 	update = palloc_extended(sizeof(IndexUpdate) * (count + 1), MCXT_ALLOC_HUGE);
