@@ -185,6 +185,8 @@ static const Wording wordings[] = {
 	"The TotalSegments parameter is required but was not present in the request when Segment parameter is present"},
 	{NULL, "Segment $1 is not less than TotalSegments $2",
 	"The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: $1 is not less than TotalSegments: $2"},
+	{NULL, "Limit must be at least 1, not $1",
+	ONE_ERROR "Value '$1' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1"},
 	{NULL, "Segment must be at least 0, not $1",
 	ONE_ERROR "Value '$1' at 'segment' failed to satisfy constraint: Member must have value greater than or equal to 0"},
 	{NULL, "TotalSegments must be between 1 and $1, not $2",

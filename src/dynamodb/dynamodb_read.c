@@ -67,17 +67,6 @@ static const KvDynamoMember scan_members[SCAN_MEMBERS] = {
 	[SCAN_TOTAL_SEGMENTS] = {"TotalSegments", KV_DYNAMO_INTEGER}
 };
 
-/* Checks Limit, before expressions. */
-static void
-check_limit(const KvDynamoValue *value)
-{
-	if (value[READ_LIMIT].given && value[READ_LIMIT].integer < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_KV_VALIDATION),
-				 errmsg("1 validation error detected: Value '%d' at 'limit' failed to satisfy constraint: "
-						"Member must have value greater than or equal to 1", value[READ_LIMIT].integer)));
-}
-
 /* Checks Select against what it goes with. */
 static void
 check_select(const KvDynamoValue *value)
@@ -94,6 +83,18 @@ check_select(const KvDynamoValue *value)
 		kv_dynamodb_refuse("Must specify the ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES");
 	if (!value[READ_INDEX].given && kv_dynamodb_is(select, "ALL_PROJECTED_ATTRIBUTES"))
 		kv_dynamodb_refuse("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName");
+}
+
+/* Checks what needs neither expressions nor the table: limits, names, and what goes with what. */
+static void
+check_request(KvDynamoValue *value, KvReadRequest *read)
+{
+	if (value[READ_LIMIT].given)
+		read->page_size = &value[READ_LIMIT].integer;
+	kv_operation_check_limits(read);
+	if (value[READ_INDEX].given)
+		kv_dynamodb_check_index_name(value[READ_INDEX].string, false);
+	check_select(value);
 }
 
 /* Takes the expressions, or makes them of legacy parameters. */
@@ -155,7 +156,6 @@ read_page(KvDynamoValue *value, KvReadRequest *read)
 	KvPage		page;
 
 	read->consistent_read = value[READ_CONSISTENT].boolean;
-	read->page_size = value[READ_LIMIT].given ? &value[READ_LIMIT].integer : NULL;
 	read->exclusive_start_key = kv_dynamodb_plain(kv_dynamodb_part(&value[READ_START]));
 	read->all_attributes = kv_dynamodb_is(value[READ_SELECT].string, "ALL_ATTRIBUTES");
 	read->count_only = kv_dynamodb_is(value[READ_SELECT].string, "COUNT");
@@ -189,12 +189,9 @@ kv_dynamodb_query(Jsonb *request)
 	KvReadRequest read = {0};
 
 	kv_dynamodb_read(&request->root, "Query", NULL, query_members, QUERY_MEMBERS, value);
-	check_limit(value);
-	if (value[READ_INDEX].given)
-		kv_dynamodb_check_index_name(value[READ_INDEX].string, false);
-	check_select(value);
-	read_expressions(value, true, &read);
 	read.scan_forward = !value[QUERY_FORWARD].given || value[QUERY_FORWARD].boolean;
+	check_request(value, &read);
+	read_expressions(value, true, &read);
 	return read_page(value, &read);
 }
 
@@ -210,12 +207,8 @@ kv_dynamodb_scan(Jsonb *request)
 		read.segment = &value[SCAN_SEGMENT].integer;
 	if (value[SCAN_TOTAL_SEGMENTS].given)
 		read.total_segments = &value[SCAN_TOTAL_SEGMENTS].integer;
-	check_limit(value);
-	if (value[READ_INDEX].given)
-		kv_dynamodb_check_index_name(value[READ_INDEX].string, false);
-	kv_operation_check_segment(&read);
-	check_select(value);
-	read_expressions(value, false, &read);
 	read.scan_forward = true;
+	check_request(value, &read);
+	read_expressions(value, false, &read);
 	return read_page(value, &read);
 }

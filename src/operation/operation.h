@@ -118,8 +118,8 @@ typedef struct KvPage
  */
 extern void kv_operation_page(const KvReadRequest *request, KvPage *page);
 
-/* Raises an error unless segment and total_segments are both absent or in range; reads do it themselves. */
-extern void kv_operation_check_segment(const KvReadRequest *request);
+/* Raises an error unless max_items, page_size, segment and total_segments are absent or in range; reads do it themselves. */
+extern void kv_operation_check_limits(const KvReadRequest *request);
 
 /* --- operation_put.c, operation_update.c, operation_delete.c: writes of one item --- */
 

@@ -159,8 +159,8 @@ check_count(const char *name, const int32 *count)
 }
 
 /* Raises an error unless segment and total_segments are both absent or in range. */
-void
-kv_operation_check_segment(const KvReadRequest *request)
+static void
+check_segment(const KvReadRequest *request)
 {
 	if (request->segment == NULL && request->total_segments == NULL)
 		return;
@@ -244,13 +244,13 @@ start_scan(KvRead *read, const KvReadRequest *request)
 	}
 }
 
-/* Checks the arguments that need no table. */
-static void
-check_request(const KvReadRequest *request)
+/* Checks the numbers, which need no table. */
+void
+kv_operation_check_limits(const KvReadRequest *request)
 {
 	check_count("max_items", request->max_items);
 	check_count("page_size", request->page_size);
-	kv_operation_check_segment(request);
+	check_segment(request);
 }
 
 /* Starts a query or scan. */
@@ -260,7 +260,7 @@ kv_read_begin(const KvReadRequest *request)
 	KvRead	   *read = palloc0(sizeof(KvRead));
 	Snapshot	snapshot = kv_read_snapshot();
 
-	check_request(request);
+	kv_operation_check_limits(request);
 	read->table = kv_table_open(request->table, AccessShareLock);
 	kv_table_check_rights(read->table, ACL_SELECT);
 	read->schema = &read->table->key;
