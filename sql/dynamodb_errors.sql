@@ -228,6 +228,12 @@ SELECT pg_temp.refusal('Scan', '{"TableName": "errs", "Segment": 0, "TotalSegmen
 SELECT pg_temp.refusal('Scan', '{"TableName": "errs", "Segment": 0, "TotalSegments": 1000000}');
 SELECT pg_temp.refusal('Scan', '{"TableName": "errs", "Limit": -1}');
 SELECT pg_temp.refusal('Scan', '{"TableName": "errs", "ExclusiveStartKey": {"pk": {"S": "x"}}}');
+-- a key that a condition asks for is none to start at
+SELECT pg_temp.refusal('Query', '{"TableName": "errs", "KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": {"S": ""}}}');
+SELECT pg_temp.refusal('Query', jsonb_build_object('TableName', 'errs', 'KeyConditionExpression', 'pk = :p', 'ExpressionAttributeValues', jsonb_build_object(':p', jsonb_build_object('S', repeat('x', 2049)))));
+SELECT pg_temp.refusal('Query', '{"TableName": "errs", "KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": {"S": "x"}}, "ExclusiveStartKey": {"pk": {"S": "x"}}}');
+SELECT pg_temp.refusal('Query', '{"TableName": "errs", "KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": {"S": "x"}}, "ExclusiveStartKey": {"pk": {"S": "x"}, "sk": {"S": "1"}}}');
+SELECT pg_temp.refusal('Query', '{"TableName": "errs", "KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": {"S": "x"}}, "ExclusiveStartKey": {"pk": {"S": ""}, "sk": {"N": "1"}}}');
 
 -- Legacy parameters.
 SELECT pg_temp.refusal('PutItem', '{"TableName": "errs", "Item": {}, "ConditionalOperator": "OR"}');

@@ -70,7 +70,8 @@ static const Wording wordings[] = {
 	{NULL, "attribute name $1", PARAMETERS "attribute name $1"},
 
 	/* keys */
-	{"Query", "key attribute \"$1\" $2", "The provided starting key is invalid"},
+	{"Query", "key attribute \"$1\" is missing", "The provided starting key is invalid"},
+	{"Query", "key attribute \"$1\" has the wrong type: $2", "The provided starting key is invalid"},
 	{"Query", "attribute \"$1\" is not part of the key", "The provided starting key is invalid"},
 	{"Scan", "key attribute \"$1\" $2", "The provided starting key is invalid: " MISMATCH},
 	{"Scan", "attribute \"$1\" is not part of the key", "The provided starting key is invalid: " MISMATCH},
