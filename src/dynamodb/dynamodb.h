@@ -177,7 +177,7 @@ typedef struct KvDynamoLegacy
 {
 	int			count;			/* of names and values so far */
 	JsonbParseState *names;		/* an open object; NULL: none as yet */
-	JsonbParseState *values;	/* the same, typed */
+	JsonbParseState *values;	/* the same, plain */
 } KvDynamoLegacy;
 
 /* Raises an error if legacy parameters (named) come with expressions. */

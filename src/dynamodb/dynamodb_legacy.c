@@ -133,16 +133,32 @@ add_name(KvDynamoLegacy *legacy, const JsonbValue *name)
 	return placeholder;
 }
 
-/* Returns a placeholder for a typed value. */
+/* Returns a placeholder for a value that is about to be added. */
 static char *
-add_value(KvDynamoLegacy *legacy, const JsonbValue *value)
+start_value(KvDynamoLegacy *legacy)
 {
 	char	   *placeholder = psprintf(":_%d", legacy->count++);
 
 	if (legacy->values == NULL)
 		kv_json_open(&legacy->values);
 	kv_json_add_name(&legacy->values, placeholder);
-	kv_json_push(&legacy->values, WJB_VALUE, value);
+	return placeholder;
+}
+
+/* Returns a placeholder for a typed value of an attribute, which errors name. */
+static char *
+add_value(KvDynamoLegacy *legacy, const JsonbValue *name, const JsonbValue *value)
+{
+	char	   *placeholder = start_value(legacy);
+	JsonbParseState *state = NULL;
+	JsonbValue	plain;
+	Jsonb	   *item;
+
+	kv_json_open(&state);
+	kv_json_add_member(&state, name, value);
+	item = kv_dynamodb_plain(&kv_json_close(&state)->root);
+	(void) getKeyJsonValueFromContainer(&item->root, name->val.string.val, name->val.string.len, &plain);
+	kv_json_push(&legacy->values, WJB_VALUE, &plain);
 	return placeholder;
 }
 
@@ -172,12 +188,12 @@ write_comparison(Writer *writer, const char *operator, const JsonbValue *name, c
 		else if (*++c == 'a')
 			appendStringInfoString(text, attribute);
 		else
-			appendStringInfoString(text, add_value(writer->legacy, &values[next++]));
+			appendStringInfoString(text, add_value(writer->legacy, name, &values[next++]));
 	}
 	if (operators[i].values < 0)
 	{
 		while (next < count)
-			appendStringInfo(text, ", %s", add_value(writer->legacy, &values[next++]));
+			appendStringInfo(text, ", %s", add_value(writer->legacy, name, &values[next++]));
 		appendStringInfoChar(text, ')');
 	}
 }
@@ -320,26 +336,18 @@ kv_dynamodb_projection(KvDynamoLegacy *legacy, JsonbContainer *attributes)
 static char *
 add_empty_list(KvDynamoLegacy *legacy)
 {
-	JsonbParseState *state = NULL;
-	JsonbValue	value;
-	Jsonb	   *list;
+	char	   *placeholder = start_value(legacy);
 
-	kv_json_open(&state);
-	kv_json_add_name(&state, "L");
-	pushJsonbValue(&state, WJB_BEGIN_ARRAY, NULL);
-	pushJsonbValue(&state, WJB_END_ARRAY, NULL);
-	list = kv_json_close(&state);
-	value.type = jbvBinary;
-	value.val.binary.data = &list->root;
-	value.val.binary.len = VARSIZE(list) - VARHDRSZ;
-	return add_value(legacy, &value);
+	pushJsonbValue(&legacy->values, WJB_BEGIN_ARRAY, NULL);
+	pushJsonbValue(&legacy->values, WJB_END_ARRAY, NULL);
+	return placeholder;
 }
 
 /* Returns the assignment that appends a list to an attribute, which need not be there. */
 static char *
-append_to_list(KvDynamoLegacy *legacy, const char *attribute, const JsonbValue *list)
+append_to_list(KvDynamoLegacy *legacy, const char *attribute, const JsonbValue *name, const JsonbValue *list)
 {
-	char	   *added = add_value(legacy, list);
+	char	   *added = add_value(legacy, name, list);
 
 	return psprintf("%s = list_append(if_not_exists(%s, %s), %s)", attribute, attribute, add_empty_list(legacy), added);
 }
@@ -377,18 +385,18 @@ write_update(void *argument, const JsonbValue *name, const JsonbValue *value)
 	else if (strcmp(action, "PUT") == 0)
 	{
 		clause = CLAUSE_SET;
-		parts = psprintf("%s = %s", attribute, add_value(legacy, &member[0].part));
+		parts = psprintf("%s = %s", attribute, add_value(legacy, name, &member[0].part));
 	}
 	else if (strcmp(action, "ADD") == 0 &&
 			 getKeyJsonValueFromContainer(kv_dynamodb_part(&member[0]), "L", 1, &list) != NULL)
 	{
 		clause = CLAUSE_SET;
-		parts = append_to_list(legacy, attribute, &member[0].part);
+		parts = append_to_list(legacy, attribute, name, &member[0].part);
 	}
 	else
 	{
 		clause = action[0] == 'A' ? CLAUSE_ADD : CLAUSE_DELETE;
-		parts = psprintf("%s %s", attribute, add_value(legacy, &member[0].part));
+		parts = psprintf("%s %s", attribute, add_value(legacy, name, &member[0].part));
 	}
 	if (writer->clause[clause].data == NULL)
 		initStringInfo(&writer->clause[clause]);
@@ -421,5 +429,5 @@ kv_dynamodb_legacy_names(KvDynamoLegacy *legacy)
 Jsonb *
 kv_dynamodb_legacy_values(KvDynamoLegacy *legacy)
 {
-	return legacy->values ? kv_dynamodb_plain(&kv_json_close(&legacy->values)->root) : NULL;
+	return legacy->values ? kv_json_close(&legacy->values) : NULL;
 }
