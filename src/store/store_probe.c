@@ -227,7 +227,7 @@ move_right(const ProbeKey *probe, Relation index, Buffer buffer, int *order)
 }
 
 /* In which buffers root pages were; direct-mapped by the index's OID, and only a guess. */
-static Buffer recent_roots[64];
+static Buffer recent_roots[512];
 
 /* How many root pages are found by the guess until one is looked up, which is what lets it count as used. */
 #define KV_GUESSED_ROOTS 31
