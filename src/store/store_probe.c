@@ -159,12 +159,12 @@ compare_tuple(const ProbeKey *probe, Relation index, Page page, OffsetNumber off
 static OffsetNumber
 first_entry(const ProbeKey *probe, Page page)
 {
-	OffsetNumber low = P_FIRSTDATAKEY(BTPageGetOpaque(page));
-	OffsetNumber high = PageGetMaxOffsetNumber(page) + 1;
+	uint32		low = P_FIRSTDATAKEY(BTPageGetOpaque(page));
+	uint32		high = PageGetMaxOffsetNumber(page) + 1;
 
 	while (low < high)
 	{
-		OffsetNumber middle = low + (high - low) / 2;
+		uint32		middle = (low + high) / 2;
 
 		if (compare_entry(probe, page, middle) > 0)
 			low = middle + 1;
@@ -178,15 +178,15 @@ first_entry(const ProbeKey *probe, Page page)
 static OffsetNumber
 find_downlink(const ProbeKey *probe, Relation index, Page page)
 {
-	OffsetNumber low = P_FIRSTDATAKEY(BTPageGetOpaque(page));
-	OffsetNumber high = PageGetMaxOffsetNumber(page) + 1;
+	uint32		low = P_FIRSTDATAKEY(BTPageGetOpaque(page));
+	uint32		high = PageGetMaxOffsetNumber(page) + 1;
 
 	/* the first one stands for minus infinity */
 	if (low < high)
 		low++;
 	while (low < high)
 	{
-		OffsetNumber middle = low + (high - low) / 2;
+		uint32		middle = (low + high) / 2;
 
 		if (compare_tuple(probe, index, page, middle) > 0)
 			low = middle + 1;
