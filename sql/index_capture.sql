@@ -32,7 +32,7 @@ SELECT ic($$SELECT kv.put_item('index_capture', '{"pk": "P", "sk": "1", "other":
 	ic($$UPDATE index_capture SET sk = '2' WHERE pk = 'P' AND sk = '1'$$) AS item_moves,
 	ic($$DELETE FROM index_capture WHERE pk = 'P' AND sk = '2'$$) AS item_goes,
 	ic($$SELECT kv.delete_item('index_capture', '{"pk": "P", "sk": "2"}')$$) AS nothing_there;
--- key of the item, and the old keys that go away: not the item
+-- key of the item, where its row was put, and the old keys that go away: not the item
 SELECT number, length(change) FROM ic_log ORDER BY number;
 ROLLBACK;
 
@@ -98,6 +98,21 @@ SELECT kv.update_item('index_capture', '{"pk": "P", "sk": "odd"}', 'SET c = :c',
 SELECT kv.update_item('index_capture', '{"pk": "P", "sk": "odd"}', 'SET c = :c', attribute_values => '{":c": "6"}');
 SELECT kv.apply_changes() IS NOT NULL AS applied;
 SELECT kv.scan('index_capture', index => 'ic_c');
+
+-- items are found although their rows are no longer where the changes put them, and others are there
+SELECT kv.create_table('index_place', 'pk', 'sk', partitions => 1);
+SELECT kv.create_global_index('index_place', 'ip_a', 'a');
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+BEGIN;
+SELECT count(*) FROM (SELECT kv.put_item('index_place', jsonb_build_object('pk', 'P', 'sk', n::text, 'a', 'x' || n)) FROM generate_series(1, 4) n) q;
+SELECT kv.delete_item('index_place', '{"pk": "P", "sk": "1"}');
+ALTER TABLE index_place ADD COLUMN more float8 DEFAULT random();
+SELECT kv.update_item('index_place', '{"pk": "P", "sk": "4"}', 'SET a = :a', attribute_values => '{":a": "y4"}');
+SELECT kv.apply_changes() AS changes;
+SET LOCAL key_value.allow_scan = on;
+SELECT a, sk FROM ip_a ORDER BY a, sk;
+ROLLBACK;
+SELECT kv.drop_table('index_place');
 
 DROP FUNCTION ic;
 DROP VIEW ic_log;

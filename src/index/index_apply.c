@@ -104,7 +104,8 @@ add_item(IndexWork *work, const KvKeySchema *base, const ChangedItem *item, cons
 	for (int i = 0; i < item->count; i++)
 	{
 		const KvLogRecord *record = &item->records[i];
-		int			offset = kv_change_key_length(base, record->record);
+		ItemPointerData place;
+		int			offset = kv_change_read_place(record->record, record->key_length, &place);
 		int			key_offset;
 		Oid			index;
 
@@ -165,6 +166,20 @@ close_leaf(BaseWork *work)
 	work->point_open = false;
 }
 
+/* Reads an item where its last record says that it was put, which is most often where it is. */
+static bool
+read_where_put(BaseWork *work, const ChangedItem *item, KvItemView *view)
+{
+	const KvLogRecord *last = &item->records[0];
+	ItemPointerData place;
+
+	for (int i = 1; i < item->count; i++)
+		if (item->records[i].at > last->at)
+			last = &item->records[i];
+	(void) kv_change_read_place(last->record, last->key_length, &place);
+	return kv_store_get_at(work->base, item->key, &place, work->snapshot, &work->point, view);
+}
+
 /* Reads an item as it is now; false if it is not there.  kv_store_get_release comes next if its leaf is there. */
 static bool
 read_item(BaseWork *work, const ChangedItem *item, KvItemView *view)
@@ -180,7 +195,7 @@ read_item(BaseWork *work, const ChangedItem *item, KvItemView *view)
 		work->snapshot = RegisterSnapshot(GetLatestSnapshot());
 		work->point_open = true;
 	}
-	return kv_store_get(work->base, item->key, work->snapshot, &work->point, view);
+	return read_where_put(work, item, view) || kv_store_get(work->base, item->key, work->snapshot, &work->point, view);
 }
 
 /* Works out what is to be done about one item in all indexes; returns about how many bytes that takes. */
@@ -210,7 +225,7 @@ work_out_item(BaseWork *work, const ChangedItem *item)
  * neighbours are read together; returns their number.
  */
 static int
-merge_records(const KvTable *base, const KvLogRecord *records, int count, ChangedItem *items)
+merge_records(const KvTable *base, KvLogRecord *records, int count, ChangedItem *items)
 {
 	Datum	   *keys = palloc(sizeof(Datum) * KV_MAX_TABLE_KEYS * count);
 	KvOrdered  *ordered = palloc(sizeof(KvOrdered) * count);
@@ -221,10 +236,10 @@ merge_records(const KvTable *base, const KvLogRecord *records, int count, Change
 	{
 		Datum	   *key = &keys[KV_MAX_TABLE_KEYS * i];
 
-		kv_change_read_key(&base->key, records[i].record, key);
+		records[i].key_length = kv_change_read_key(&base->key, records[i].record, key);
 		ordered[i].leaf = kv_table_find_leaf(base, key[0]);
 		ordered[i].key = key;
-		ordered[i].thing = (void *) &records[i];
+		ordered[i].thing = &records[i];
 	}
 	kv_order(&base->key, ordered, count);
 	for (int i = 0; i < count; i++)

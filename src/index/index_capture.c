@@ -219,9 +219,9 @@ find_index(const KvTable *base, Oid relid)
 	return fits ? index->index : NULL;
 }
 
-/* Writes a record of a change of one item, if an index sees it; either view is NULL where there is no item. */
+/* Writes a record of a change of one item, if an index sees it; either view is NULL where there is no item, the row of new lies at a place. */
 static void
-capture(const KvTable *base, const KvItemView *old, const KvItemView *new)
+capture(const KvTable *base, const KvItemView *old, const KvItemView *new, const ItemPointerData *row)
 {
 	StringInfoData record;
 	bool		seen = false;
@@ -232,6 +232,7 @@ capture(const KvTable *base, const KvItemView *old, const KvItemView *new)
 
 	initStringInfo(&record);
 	kv_change_begin(&record, &base->key, old ? old->key : new->key);
+	kv_change_add_place(&record, new ? row : NULL);
 	for (int i = 0; i < base->global_count; i++)
 	{
 		const KvIndex *index = find_index(base, base->global_relid[i]);
@@ -277,18 +278,18 @@ capture_row(const TriggerData *data, const KvTable *leaf, const KvTable *base)
 
 	read_row(leaf, row_type, data->tg_trigtuple, &first);
 	if (TRIGGER_FIRED_BY_INSERT(data->tg_event))
-		capture(base, NULL, &first);
+		capture(base, NULL, &first, &data->tg_trigtuple->t_self);
 	else if (TRIGGER_FIRED_BY_DELETE(data->tg_event))
-		capture(base, &first, NULL);
+		capture(base, &first, NULL, NULL);
 	else
 	{
 		read_row(leaf, row_type, data->tg_newtuple, &second);
 		if (kv_key_compare_whole(first.schema, first.key, second.key) == 0)
-			capture(base, &first, &second);
+			capture(base, &first, &second, &data->tg_newtuple->t_self);
 		else
 		{
-			capture(base, &first, NULL);
-			capture(base, NULL, &second);
+			capture(base, &first, NULL, NULL);
+			capture(base, NULL, &second, &data->tg_newtuple->t_self);
 		}
 	}
 }

@@ -4,9 +4,11 @@
  *
  * A record names an item by its key and tells which keys it had in the
  * indexes before the change, as far as they changed.  The item itself is not
- * copied: apply reads it when it comes to it.
+ * copied: apply reads it when it comes to it, and looks first where the
+ * change left it.
  *
  *		types of the item's key (1 byte), each value as length and bytes
+ *		where the row was put (6 bytes), invalid where it was removed
  *		then for each old key: the index's OID (4 bytes), its types (1 byte),
  *		each value as length and bytes
  *
@@ -120,6 +122,16 @@ kv_change_begin(StringInfo record, const KvKeySchema *base, const Datum *base_ke
 		append_value(record, base_key[i]);
 }
 
+/* Adds where the row was put; NULL where it was removed. */
+void
+kv_change_add_place(StringInfo record, const ItemPointerData *place)
+{
+	ItemPointerData none;
+
+	ItemPointerSetInvalid(&none);
+	appendBinaryStringInfo(record, (const char *) (place ? place : &none), sizeof(ItemPointerData));
+}
+
 /* Adds the old key of an index. */
 void
 kv_change_add_old(StringInfo record, const KvIndex *index, const Datum *key)
@@ -138,25 +150,23 @@ kv_change_fits(const KvKeySchema *base, const char *record)
 	return (uint8) record[0] == base_types(base);
 }
 
-/* Returns the length of the record's part that is the item's key. */
+/* Reads the item's key; returns how long that part of the record is. */
 int
-kv_change_key_length(const KvKeySchema *base, const char *record)
-{
-	int			offset = sizeof(uint8);
-
-	for (int i = 0; i < base->count; i++)
-		skip_value(record, &offset);
-	return offset;
-}
-
-/* Reads the item's key. */
-void
 kv_change_read_key(const KvKeySchema *base, const char *record, Datum *base_key)
 {
 	int			offset = sizeof(uint8);
 
 	for (int i = 0; i < base->count; i++)
 		base_key[i] = read_value(record, &offset);
+	return offset;
+}
+
+/* Reads where the row was put, from behind the key, and tells where the old keys begin. */
+int
+kv_change_read_place(const char *record, int key_length, ItemPointer place)
+{
+	memcpy(place, record + key_length, sizeof(ItemPointerData));
+	return key_length + sizeof(ItemPointerData);
 }
 
 /* Finds the next old key of a record; false at the end. */

@@ -35,21 +35,24 @@ typedef struct KvChange
 /* Starts a record with the key of an item. */
 extern void kv_change_begin(StringInfo record, const KvKeySchema *base, const Datum *base_key);
 
+/* Adds where the row was put, which comes next; NULL where it was removed. */
+extern void kv_change_add_place(StringInfo record, const ItemPointerData *place);
+
 /* Adds the old key of an index. */
 extern void kv_change_add_old(StringInfo record, const KvIndex *index, const Datum *key);
 
 /* Tells whether the item's key still has the form that the record has it in; what follows counts on that. */
 extern bool kv_change_fits(const KvKeySchema *base, const char *record);
 
-/* Returns the length of the record's part that is the item's key. */
-extern int	kv_change_key_length(const KvKeySchema *base, const char *record);
+/* Reads the item's key; returns how long that part of the record is. */
+extern int	kv_change_read_key(const KvKeySchema *base, const char *record, Datum *base_key);
 
-/* Reads the item's key. */
-extern void kv_change_read_key(const KvKeySchema *base, const char *record, Datum *base_key);
+/* Reads where the row was put, invalid where it was removed; returns where the old keys begin. */
+extern int	kv_change_read_place(const char *record, int key_length, ItemPointer place);
 
 /*
  * Goes through the old keys of a record: *offset starts as
- * kv_change_key_length() says.  Reads the next index and where its key is;
+ * kv_change_read_place() says.  Reads the next index and where its key is;
  * false at the end.
  */
 extern bool kv_change_next_old(const char *record, int length, int *offset, Oid *index, int *key_offset);
@@ -115,6 +118,7 @@ typedef struct KvLogRecord
 	TimestampTz at;
 	int			length;
 	char	   *record;			/* in the memory context of the reading */
+	int			key_length;		/* of its part that is the item's key; apply's own */
 } KvLogRecord;
 
 /* A place in the log. */

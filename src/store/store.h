@@ -97,6 +97,7 @@ typedef struct KvPoint
 {
 	int			leaf;
 	KvPruning	pruning;		/* as usual; may be set once the leaf is open */
+	BlockNumber blocks;			/* that the leaf had when somebody asked; 0: nobody did */
 	const KvLeaf *descriptor;
 	Relation	heap;
 	Relation	index;
@@ -115,6 +116,14 @@ extern void kv_store_get_begin(KvTable *table, int leaf, KvPoint *point);
  */
 extern bool kv_store_get(KvTable *table, const Datum *key, Snapshot snapshot,
 						 KvPoint *point, KvItemView *view);
+
+/*
+ * The same without the index, where the row is at the place that it was put
+ * once.  False where something else is there by now, or nothing: then
+ * kv_store_get has to look.
+ */
+extern bool kv_store_get_at(KvTable *table, const Datum *key, const ItemPointerData *place, Snapshot snapshot,
+							KvPoint *point, KvItemView *view);
 extern void kv_store_get_release(KvPoint *point);
 
 /* Releases the row and the leaf. */
@@ -128,9 +137,9 @@ extern void kv_store_local_view(const KvIndex *index, const KvLeaf *leaf, TupleT
 /*
  * Called for each row written to a table whose only trigger is the one that
  * captures changes for its global indexes, in the place of that trigger;
- * either view is NULL where there is no item.
+ * either view is NULL where there is no item.  row is where new lies.
  */
-typedef void (*KvCaptureHook) (const KvTable *table, const KvItemView *old, const KvItemView *new);
+typedef void (*KvCaptureHook) (const KvTable *table, const KvItemView *old, const KvItemView *new, const ItemPointerData *row);
 extern KvCaptureHook kv_store_capture_hook;
 
 /* --- store_writer.c: one leaf, open for writing --- */

@@ -176,6 +176,7 @@ kv_store_get_begin(KvTable *table, int leaf, KvPoint *point)
 {
 	point->leaf = leaf;
 	point->pruning = KV_PRUNE_USUALLY;
+	point->blocks = 0;
 	point->buffer = InvalidBuffer;
 	point->cursor = NULL;
 	point->heap = table_open(table->leaf_relid[leaf], AccessShareLock);
@@ -215,6 +216,76 @@ kv_store_get(KvTable *table, const Datum *key, Snapshot snapshot, KvPoint *point
 		return true;
 	}
 	return unlikely(scan) && scan_row(table, key, snapshot, point, view);
+}
+
+/* Tells whether a leaf, which does not shrink while it is locked, has a block. */
+static bool
+has_block(KvPoint *point, BlockNumber block)
+{
+	if (block >= point->blocks)
+		point->blocks = RelationGetNumberOfBlocks(point->heap);
+	return block < point->blocks;
+}
+
+/* Reads the row at a place of a pinned page if the snapshot sees it. */
+static bool
+read_place(const ItemPointerData *place, Buffer buffer, Snapshot snapshot, Relation heap, HeapTuple tuple)
+{
+	Page		page = BufferGetPage(buffer);
+	OffsetNumber offset = ItemPointerGetOffsetNumber(place);
+	bool		visible = false;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	if (!PageIsNew(page) && offset <= PageGetMaxOffsetNumber(page) && ItemIdIsNormal(PageGetItemId(page, offset)))
+	{
+		ItemId		item = PageGetItemId(page, offset);
+
+		tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple->t_len = ItemIdGetLength(item);
+		tuple->t_self = *place;
+		tuple->t_tableOid = RelationGetRelid(heap);
+		visible = HeapTupleSatisfiesVisibility(tuple, snapshot, buffer);
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return visible;
+}
+
+/* Tells whether the row that was read has a key. */
+static bool
+has_key(const KvTable *table, const KvPoint *point, const Datum *key)
+{
+	for (int i = 0; i < table->key.count; i++)
+	{
+		bool		isnull;
+		Datum		value = heap_getattr((HeapTuple) &point->tuple, point->descriptor->key_attno[i],
+										 RelationGetDescr(point->heap), &isnull);
+
+		if (isnull || kv_key_compare(table->key.attribute[i].type, value, key[i]) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Reads the row of a key where it was put once: a row of the key that the snapshot sees is the row. */
+bool
+kv_store_get_at(KvTable *table, const Datum *key, const ItemPointerData *place, Snapshot snapshot,
+				KvPoint *point, KvItemView *view)
+{
+	Buffer		buffer;
+
+	Assert(!BufferIsValid(point->buffer) && point->cursor == NULL);
+	if (!ItemPointerIsValid(place) || !kv_store_can_probe(point->heap, snapshot) ||
+		!has_block(point, ItemPointerGetBlockNumber(place)))
+		return false;
+	buffer = ReadBuffer(point->heap, ItemPointerGetBlockNumber(place));
+	if (!read_place(place, buffer, snapshot, point->heap, &point->tuple) || !has_key(table, point, key))
+	{
+		ReleaseBuffer(buffer);
+		return false;
+	}
+	point->buffer = buffer;
+	fill_view(table, point->descriptor, key, point, view);
+	return true;
 }
 
 /* Releases what point reads hold. */

@@ -164,7 +164,7 @@ kv_triggers_capture(const KvTriggers *triggers, KvWriter *writer, bool changed, 
 		kv_store_view(writer->table, writer->leaf, writer->current, &old);
 	if (written)
 		kv_store_view(writer->table, writer->leaf, writer->next, &new);
-	kv_store_capture_hook(writer->table, changed ? &old : NULL, written ? &new : NULL);
+	kv_store_capture_hook(writer->table, changed ? &old : NULL, written ? &new : NULL, &writer->next->tts_tid);
 	MemoryContextSwitchTo(caller);
 }
 
