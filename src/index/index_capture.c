@@ -31,6 +31,7 @@ PG_FUNCTION_INFO_V1(kv_capture_change_sql);
 /* What an item has, or had, of the key of an index. */
 typedef struct IndexKey
 {
+	bool		is_object;		/* there is an item, and it can have attributes */
 	bool		has[KV_MAX_KEYS];	/* by place in the index key, where that is not a key of the base table */
 	JsonbValue	value[KV_MAX_KEYS];
 	bool		present;		/* the item is in the index, under */
@@ -56,21 +57,22 @@ static void
 find_key(const KvIndex *index, const KvItemView *item, IndexKey *key)
 {
 	key->present = false;
+	key->is_object = item != NULL && JB_ROOT_IS_OBJECT(item->rest);
 	for (int i = 0; i < kv_key_own_count(&index->key); i++)
 	{
 		const KvKeyAttribute *attribute = &index->key.attribute[i];
 
 		if (index->base_key[i] == KV_NOT_BASE_KEY)
-			key->has[i] = item != NULL &&
+			key->has[i] = key->is_object &&
 				find_attribute(item->rest, attribute->name, attribute->name_length, &key->value[i]) != NULL;
 	}
 }
 
 /* Tells whether the item whose attributes were found is in the index. */
 static bool
-is_in_index(const KvIndex *index, const KvItemView *item, const IndexKey *key)
+is_in_index(const KvIndex *index, const IndexKey *key)
 {
-	if (item == NULL || !JB_ROOT_IS_OBJECT(item->rest))
+	if (!key->is_object)
 		return false;
 	for (int i = 0; i < kv_key_own_count(&index->key); i++)
 		if (index->base_key[i] == KV_NOT_BASE_KEY &&
@@ -83,7 +85,7 @@ is_in_index(const KvIndex *index, const KvItemView *item, const IndexKey *key)
 static void
 make_key(const KvIndex *index, const KvItemView *item, IndexKey *key)
 {
-	key->present = is_in_index(index, item, key);
+	key->present = is_in_index(index, key);
 	if (!key->present)
 		return;
 	for (int i = 0; i < kv_key_own_count(&index->key); i++)
@@ -164,10 +166,12 @@ same_content(const KvIndex *index, const KvItemView *old, const KvItemView *new)
 	return true;
 }
 
-/* Tells whether the attributes found of two items are the same as they are stored. */
+/* Tells whether the attributes found of two items are the same as they are stored, and both can have such or neither. */
 static bool
 same_key(const KvIndex *index, const IndexKey *old, const IndexKey *new)
 {
+	if (old->is_object != new->is_object)
+		return false;
 	for (int i = 0; i < kv_key_own_count(&index->key); i++)
 		if (index->base_key[i] == KV_NOT_BASE_KEY &&
 			!same_value(old->has[i] ? &old->value[i] : NULL, new->has[i] ? &new->value[i] : NULL))
@@ -189,7 +193,7 @@ compare_for_index(const KvIndex *index, const KvItemView *old, const KvItemView 
 	find_key(index, old, &old_key);
 	find_key(index, new, &new_key);
 	if (old != NULL && new != NULL && same_key(index, &old_key, &new_key))
-		return is_in_index(index, new, &new_key) && !same_content(index, old, new);
+		return is_in_index(index, &new_key) && !same_content(index, old, new);
 
 	make_key(index, old, &old_key);
 	make_key(index, new, &new_key);
