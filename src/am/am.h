@@ -101,6 +101,9 @@ extern KvAmPack *kv_am_pack_begin(Relation relation, BlockNumber more_blocks);
 /* Reads the free space map again. */
 extern void kv_am_pack_refresh(KvAmPack *pack, Relation relation);
 
+/* Forgets pages that are there no more.  Asked for whenever the relation was unlocked. */
+extern void kv_am_pack_trim(KvAmPack *pack, Relation relation);
+
 /* Returns the page to be worked off next, that with the most room, once; InvalidBlockNumber if none is left. */
 extern BlockNumber kv_am_pack_next(KvAmPack *pack);
 

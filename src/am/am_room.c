@@ -134,6 +134,17 @@ kv_am_pack_refresh(KvAmPack *pack, Relation relation)
 	}
 }
 
+/* Forgets the pages that others cut off, as VACUUM does; those that are left may have less room than is known. */
+void
+kv_am_pack_trim(KvAmPack *pack, Relation relation)
+{
+	BlockNumber present = RelationGetNumberOfBlocks(relation);
+
+	while (pack->blocks > present)
+		set_lists(pack, --pack->blocks, 0);
+	pack->limit = Min(pack->limit, pack->blocks);
+}
+
 /* Reads the free space map; all pages are to be worked off. */
 KvAmPack *
 kv_am_pack_begin(Relation relation, BlockNumber more_blocks)

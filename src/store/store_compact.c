@@ -805,6 +805,8 @@ kv_compaction_step(KvCompaction *compaction, KvTable *table)
 	memset(&chunk, 0, sizeof(chunk));
 	chunk.compaction = compaction;
 	chunk.table = table;
+	/* no lock was held since the last transaction */
+	kv_am_pack_trim(compaction->pack, heap);
 	prune_emptied(compaction, heap);
 	kv_mover_begin(&chunk.mover, heap);
 	chunk.cursor = kv_cursor_open(table, leaf, SnapshotAny, ForwardScanDirection);
