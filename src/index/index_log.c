@@ -123,22 +123,22 @@ log_relation(int log, bool btree)
 	return relid;
 }
 
-/* Returns the size of a table of the log, in pages; false if somebody has it locked. */
+/* Returns the size of a table of the log, in pages; false if somebody has it locked against what the caller wants of it. */
 static bool
-measure_log(int log, BlockNumber *pages)
+measure_log(int log, LOCKMODE lockmode, BlockNumber *pages)
 {
 	Oid			relid = log_relation(log, false);
 	Relation	heap;
 
-	if (!ConditionalLockRelationOid(relid, AccessShareLock))
+	if (!ConditionalLockRelationOid(relid, lockmode))
 		return false;
 	heap = table_open(relid, NoLock);
 	*pages = RelationGetNumberOfBlocks(heap);
-	table_close(heap, AccessShareLock);
+	table_close(heap, lockmode);
 	return true;
 }
 
-/* Chooses a table: the fullest that is not full, else the least full. */
+/* Chooses a table of those that can be appended to now: the fullest that is not full, else the least full. */
 static int
 choose_log(void)
 {
@@ -150,7 +150,7 @@ choose_log(void)
 		BlockNumber pages;
 		bool		better;
 
-		if (!measure_log(log, &pages))
+		if (!measure_log(log, RowExclusiveLock, &pages))
 			continue;
 		if (chosen < 0)
 			better = true;
@@ -366,7 +366,7 @@ check_backlog(Oid base_relid)
 		check_retries(base_relid, limit);
 	for (int log = 0; log < KV_LOG_COUNT; log++)
 	{
-		if (!measure_log(log, &pages[log]))
+		if (!measure_log(log, AccessShareLock, &pages[log]))
 			pages[log] = 0;
 		all += pages[log];
 	}
@@ -661,7 +661,7 @@ kv_log_truncate(const KvDone *applied)
 		Oid			relid = log_relation(log, false);
 		Relation	heap;
 
-		if (!measure_log(log, &pages) || pages < KV_LOG_FULL_PAGES)
+		if (!measure_log(log, AccessShareLock, &pages) || pages < KV_LOG_FULL_PAGES)
 			continue;
 		if (!ConditionalLockRelationOid(relid, AccessExclusiveLock))
 			continue;
