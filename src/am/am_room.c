@@ -110,8 +110,7 @@ kv_am_pack_refresh(KvAmPack *pack, Relation relation)
 	for (int list = 0; list < KV_AM_LISTS; list++)
 		for (int class = 0; class < KV_AM_ROOM_CLASSES; class++)
 			pack->first[list][class] = NO_BLOCK;
-	pack->blocks = Min(Max(pack->blocks, present), pack->max_blocks);
-	pack->blocks = Min(pack->blocks, present);
+	pack->blocks = Min(present, pack->max_blocks);
 	for (block = 0; block < pack->blocks; block++)
 	{
 		pack->room[block] = Min(usable(pack, GetRecordedFreeSpace(relation, block)), pack->capacity);
@@ -160,6 +159,8 @@ kv_am_pack_begin(Relation relation, BlockNumber more_blocks)
 	pack->next = palloc_extended(pack->max_blocks * sizeof(BlockNumber) + 1, MCXT_ALLOC_HUGE);
 	pack->previous = palloc_extended(pack->max_blocks * sizeof(BlockNumber) + 1, MCXT_ALLOC_HUGE);
 	memset(pack->lists, KV_AM_TO_DO, pack->blocks);
+	/* others may add pages meanwhile */
+	memset(pack->lists + pack->blocks, 0, more_blocks);
 	kv_am_pack_refresh(pack, relation);
 	return pack;
 }
@@ -255,7 +256,7 @@ kv_am_pack_extend(KvAmPack *pack, Relation relation)
 		pack->room[pack->blocks] = 0;
 		pack->lists[pack->blocks++] = 0;
 	}
-	pack->room[block] = pack->capacity;
+	kv_am_room_set(pack, block, pack->capacity);
 	set_lists(pack, block, KV_AM_OFFERED);
 	return true;
 }

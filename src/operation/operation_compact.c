@@ -13,6 +13,7 @@
 #include "catalog/pg_class.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
@@ -60,6 +61,8 @@ next_transaction(Compaction *compaction, int isolation)
 	/* what a crash takes back is only a move */
 	(void) set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_LOCAL, true, 0, false);
+	/* who had it locked may have put other rows there, which no older snapshot sees */
+	LockRelationOid(compaction->relid, RowExclusiveLock);
 	PushActiveSnapshot(GetTransactionSnapshot());
 	compaction->has_snapshot = true;
 	return open_table(compaction);

@@ -2,7 +2,7 @@
  * store_compact.c
  *	  Moves the items of collections together, a few at a time, beside writers.
  *
- * A leaf is worked off page by page, from its end to its start: the collections
+ * A leaf is worked off page by page, those with the most room first: the collections
  * that have a row on the page are looked at whole, through the primary key, and
  * those that lie on more pages than they need are moved (am_move.c) to pages
  * that am_pack.c chooses.  All of it is done in transactions of some hundred
@@ -10,7 +10,7 @@
  * pruned, so that their room is used again at once; that only works as far as
  * no older snapshot is held anywhere.
  *
- * Rows on pages beyond the limit that am_pack.c sets go below it in any case, so
+ * Rows on pages beyond the limit that am_room.c sets go below it in any case, so
  * that the pages at the end become empty and VACUUM can give them back.  Where
  * no room is found below, at most one page in EXTRA_SHARE is added; these lie
  * beyond the limit as well, and are worked off last.
