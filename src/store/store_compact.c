@@ -64,9 +64,9 @@
 #include "utils/snapmgr.h"
 
 #include "am/am.h"
+#include "store/store_compact.h"
 #include "store/store_internal.h"
 
-#define PART_PAGES 64
 #define EXTRA_SHARE 10
 #define VACUUM_SHARE 10
 #define LEAST_EXTRA_PAGES 16
@@ -75,90 +75,9 @@
 #define CHUNK_BYTES (512 * 1024)
 #define CHUNK_PAGES 1024
 
-/* So much is moved before a transaction is ended for the room that it leaves. */
-#define LEAST_BYTES (128 * 1024)
-
-/* Collections that lie on this much more than the fewest pages are moved. */
-#define SCATTERED 1.2
-
-/* To so many times the fewest pages: a whole number is left of it, so that it is the fewest unless they are many. */
-#define ENOUGH 1.1
-
-/* Where all of a leaf lies on more than this, pages may be added. */
-#define SCATTERED_LEAF 1.12
-
-/* Collections that fill this share of a page want empty ones, without line pointers. */
-#define EMPTY_SHARE 0.9
-
 /* Collections that are remembered to have been looked at: sets, a power of two, and ways. */
 #define MAX_SEEN_SETS (256 * 1024)
 #define SEEN_WAYS 4
-
-/* The part of a collection that is at hand. */
-typedef struct Part
-{
-	KvAmGroup	group;
-	ItemPointerData *row;
-	int			size;			/* of the arrays */
-	bool		at_end;			/* the collection has no more rows */
-	int			fewest;			/* pages that it takes at least, */
-	int			most;			/* and that are few enough */
-	bool		scattered;		/* lies on too many */
-	bool		clears;			/* lies on pages that are to become empty */
-} Part;
-
-struct KvCompaction
-{
-	MemoryContext context;
-	MemoryContext page_context; /* of the keys of the page at hand */
-	MemoryContext start_context;	/* of start */
-	Oid			leaf_relid;
-	KvCompactCounts *counts;
-	KvAmPack   *pack;
-	BlockNumber page;			/* that is looked at */
-	bool		clearing;		/* the pages that were added are being worked off, from the end */
-	int			key_count;		/* partition keys of the page at hand */
-	int			key_next;
-	Datum		key[MaxHeapTuplesPerPage];
-	bool		has_start;		/* behind this key of the collection at hand */
-	Datum		start[KV_MAX_KEYS];
-	bool		moved_any;		/* of the collection at hand */
-	int64		pages_wanted;	/* fewest pages of the parts looked at, added up */
-	int64		pages_found;	/* what they lay on, where they lay scattered, */
-	int64		pages_left;		/* and what they were left on, where that is so still */
-	bool		again;			/* all pages are being worked off a second time */
-	Part		part;
-	uint64	   *seen;			/* hashes of partition keys, each in its set; the newest push the oldest out */
-	uint32		seen_mask;
-	BlockNumber *emptied;		/* pages that rows have left and that were not pruned since */
-	int			emptied_count;
-	int			emptied_size;
-	TransactionId last_xid;		/* of the transaction that moved rows last */
-	Size		unpruned_bytes; /* moved by the transaction, or since pages were pruned */
-	Size		unvacuumed_bytes;
-	Size		vacuum_bytes;	/* so much moved is worth a VACUUM */
-};
-
-/* What belongs to one transaction. */
-typedef struct Chunk
-{
-	KvCompaction *compaction;
-	KvTable    *table;
-	KvCursor   *cursor;			/* of all versions of rows */
-	KvMover		mover;
-	Size		moved_bytes;
-	int			pages;
-} Chunk;
-
-/* What became of a part. */
-typedef enum Outcome
-{
-	PART_PLANNED,				/* has pages to move to */
-	PART_SETTLED,				/* moved, or left where it is for good */
-	PART_PUT_OFF,				/* left until another of its pages is worked off */
-	PART_WANTS_COMMIT,			/* rows must have left their pages first */
-	PART_WANTS_VACUUM
-} Outcome;
 
 /* Hashes a partition key; never 0. */
 static uint64
@@ -221,143 +140,6 @@ kv_compaction_begin(KvTable *table, int leaf, KvCompactCounts *counts)
 	return compaction;
 }
 
-/* Makes room for one more row in a part. */
-static void
-grow_part(KvCompaction *compaction)
-{
-	Part	   *part = &compaction->part;
-	MemoryContext caller;
-
-	if (part->group.count < part->size)
-		return;
-	caller = MemoryContextSwitchTo(compaction->context);
-	if (part->size == 0)
-	{
-		part->size = 256;
-		part->row = palloc(part->size * sizeof(ItemPointerData));
-		part->group.bytes = palloc(part->size * sizeof(uint16));
-		part->group.present = palloc(part->size * sizeof(BlockNumber));
-		part->group.target = palloc(part->size * sizeof(BlockNumber));
-	}
-	else
-	{
-		part->size *= 2;
-		part->row = repalloc(part->row, part->size * sizeof(ItemPointerData));
-		part->group.bytes = repalloc(part->group.bytes, part->size * sizeof(uint16));
-		part->group.present = repalloc(part->group.present, part->size * sizeof(BlockNumber));
-		part->group.target = repalloc(part->group.target, part->size * sizeof(BlockNumber));
-	}
-	MemoryContextSwitchTo(caller);
-}
-
-/* Orders block numbers. */
-static int
-compare_blocks(const void *a, const void *b)
-{
-	BlockNumber x = *(const BlockNumber *) a;
-	BlockNumber y = *(const BlockNumber *) b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Counts the pages that a group lies on at present. */
-static void
-count_pages(KvAmGroup *group)
-{
-	memcpy(group->target, group->present, group->count * sizeof(BlockNumber));
-	qsort(group->target, group->count, sizeof(BlockNumber), compare_blocks);
-	group->present_pages = group->count > 0 ? 1 : 0;
-	for (int i = 1; i < group->count; i++)
-		if (group->target[i] != group->target[i - 1])
-			group->present_pages++;
-}
-
-/* Remembers the key of a row, behind which the collection goes on. */
-static void
-remember_start(Chunk *chunk, TupleTableSlot *slot)
-{
-	KvCompaction *compaction = chunk->compaction;
-	const KvLeaf *leaf = kv_cursor_leaf_descriptor(chunk->cursor);
-	MemoryContext caller;
-
-	MemoryContextReset(compaction->start_context);
-	caller = MemoryContextSwitchTo(compaction->start_context);
-	for (int i = 0; i < chunk->table->key.count; i++)
-	{
-		bool		isnull;
-
-		compaction->start[i] = PointerGetDatum(PG_DETOAST_DATUM_COPY(slot_getattr(slot, leaf->key_attno[i], &isnull)));
-	}
-	MemoryContextSwitchTo(caller);
-}
-
-/*
- * Reads rows of the collection at hand from start on, until they fill
- * PART_PAGES pages.  The cursor gives all versions of rows; what the
- * transaction itself moved before is not among those that its snapshot sees,
- * once the command counter was incremented.
- */
-static TupleTableSlot *
-read_part(Chunk *chunk)
-{
-	KvCompaction *compaction = chunk->compaction;
-	Part	   *part = &compaction->part;
-	KvAmGroup  *group = &part->group;
-	Size		limit = PART_PAGES * kv_am_pack_capacity(compaction->pack);
-	KvCursorRange range;
-	TupleTableSlot *slot;
-
-	memset(&range, 0, sizeof(range));
-	range.has_partition_key = true;
-	range.key.partition_key = compaction->key[compaction->key_next];
-	range.has_start = compaction->has_start;
-	memcpy(range.start, compaction->start, sizeof(range.start));
-	kv_cursor_rescan(chunk->cursor, &range);
-
-	group->count = 0;
-	group->total_bytes = 0;
-	part->at_end = true;
-	while ((slot = kv_cursor_next(chunk->cursor, ForwardScanDirection)) != NULL)
-	{
-		HeapTuple	row;
-
-		if (!table_tuple_satisfies_snapshot(chunk->mover.heap, slot, GetActiveSnapshot()))
-			continue;
-		row = ExecFetchSlotHeapTuple(slot, false, NULL);
-		grow_part(compaction);
-		part->row[group->count] = row->t_self;
-		group->present[group->count] = ItemPointerGetBlockNumber(&row->t_self);
-		/* a row that takes more than fillfactor leaves has a page to itself */
-		group->bytes[group->count] = Min(MAXALIGN(row->t_len) + sizeof(ItemIdData), kv_am_pack_capacity(compaction->pack));
-		group->total_bytes += group->bytes[group->count++];
-		if (group->total_bytes >= limit)
-		{
-			part->at_end = false;
-			break;
-		}
-	}
-	count_pages(group);
-	return slot;
-}
-
-/* Notes a page that a row has left. */
-static void
-note_emptied(KvCompaction *compaction, BlockNumber block)
-{
-	for (int i = compaction->emptied_count - 1; i >= 0 && i >= compaction->emptied_count - 64; i--)
-		if (compaction->emptied[i] == block)
-			return;
-	if (compaction->emptied_count == compaction->emptied_size)
-	{
-		compaction->emptied_size = Max(256, compaction->emptied_size * 2);
-		if (compaction->emptied == NULL)
-			compaction->emptied = MemoryContextAlloc(compaction->context, compaction->emptied_size * sizeof(BlockNumber));
-		else
-			compaction->emptied = repalloc(compaction->emptied, compaction->emptied_size * sizeof(BlockNumber));
-	}
-	compaction->emptied[compaction->emptied_count++] = block;
-}
-
 /*
  * Prunes the pages that rows have left in earlier transactions, unless a
  * snapshot older than the last of these is held, which needs the rows there.
@@ -381,185 +163,6 @@ prune_emptied(KvCompaction *compaction, Relation heap)
 	compaction->emptied_count = 0;
 }
 
-/* Moves the rows of a part to where they were planned to lie. */
-static void
-move_part(Chunk *chunk)
-{
-	KvCompaction *compaction = chunk->compaction;
-	Part	   *part = &compaction->part;
-
-	for (int i = 0; i < part->group.count; i++)
-	{
-		Size		bytes = part->group.bytes[i];
-
-		if (part->group.target[i] == part->group.present[i])
-			continue;
-		CHECK_FOR_INTERRUPTS();
-		if (!kv_mover_move(&chunk->mover, &part->row[i], part->group.target[i]))
-		{
-			compaction->counts->busy_items++;
-			continue;
-		}
-		note_emptied(compaction, part->group.present[i]);
-		compaction->counts->moved_items++;
-		compaction->counts->moved_bytes += bytes;
-		compaction->moved_any = true;
-		chunk->moved_bytes += bytes;
-		compaction->unpruned_bytes += bytes;
-		compaction->unvacuumed_bytes += bytes;
-	}
-	compaction->last_xid = GetTopTransactionId();
-	/* the next collection's rows are not to be taken for those that were there before */
-	CommandCounterIncrement();
-	UpdateActiveSnapshotCommandId();
-}
-
-/* Tells whether one of the blocks is among those that are to become empty. */
-static bool
-reach_beyond(const BlockNumber *blocks, int count, BlockNumber limit)
-{
-	for (int i = 0; i < count; i++)
-		if (blocks[i] >= limit)
-			return true;
-	return false;
-}
-
-/* Finds out whether the part at hand lies on too many pages, or on wrong ones. */
-static void
-judge_part(KvCompaction *compaction)
-{
-	Part	   *part = &compaction->part;
-	KvAmGroup  *group = &part->group;
-
-	part->fewest = kv_am_pack_fewest(compaction->pack, group);
-	part->scattered = group->present_pages > part->fewest * SCATTERED;
-	part->most = part->scattered ? (int) (part->fewest * ENOUGH) : group->present_pages;
-	part->clears = reach_beyond(group->present, group->count, kv_am_pack_limit(compaction->pack));
-}
-
-/* Tells whether the plan for the part at hand is worth to be carried out. */
-static bool
-is_better(const KvCompaction *compaction)
-{
-	const Part *part = &compaction->part;
-	const KvAmGroup *group = &part->group;
-
-	if (!part->clears || reach_beyond(group->target, group->count, kv_am_pack_limit(compaction->pack)))
-		return group->target_pages < group->present_pages;
-	return group->target_pages <= group->present_pages ||
-		(group->target_pages <= part->fewest + 1 &&
-		 reach_beyond(group->present, group->count, kv_am_pack_bound(compaction->pack)));
-}
-
-/*
- * Tells whether pages may be added for the part at hand.  Where few are
- * scattered, they are those that the last call found no room for.
- */
-static bool
-may_extend(const KvCompaction *compaction)
-{
-	const Part *part = &compaction->part;
-
-	return part->scattered && !compaction->clearing &&
-		(part->group.present_pages > 2 * part->fewest ||
-		 compaction->pages_found > SCATTERED_LEAF * compaction->pages_wanted ||
-		 kv_am_pack_may_grow(compaction->pack));
-}
-
-/* Tells whether a page is to be worked off yet. */
-static bool
-is_to_come(const KvCompaction *compaction, BlockNumber block)
-{
-	if (!compaction->clearing)
-		return kv_am_pack_is_to_do(compaction->pack, block);
-	return block < compaction->page && block >= kv_am_pack_limit(compaction->pack);
-}
-
-/* Tells whether the collection at hand, a single part, has a row on a page that is to be worked off yet. */
-static bool
-comes_again(const KvCompaction *compaction)
-{
-	const KvAmGroup *group = &compaction->part.group;
-
-	if (compaction->has_start || !compaction->part.at_end)
-		return false;
-	for (int i = 0; i < group->count; i++)
-		if (is_to_come(compaction, group->present[i]))
-			return true;
-	return false;
-}
-
-/* Plans the part at hand on more pages than are wished, if that is better than nothing. */
-static bool
-plan_on_more(Chunk *chunk)
-{
-	KvCompaction *compaction = chunk->compaction;
-	Part	   *part = &compaction->part;
-	KvAmGroup  *group = &part->group;
-
-	for (int more = 1; part->most + more <= Max(group->present_pages, part->fewest + 1); more *= 2)
-	{
-		if (!kv_am_pack_plan(compaction->pack, chunk->mover.heap, group, part->most + more))
-			continue;
-		if (is_better(compaction))
-			return true;
-		kv_am_pack_undo(compaction->pack, group);
-	}
-	return false;
-}
-
-/* Plans the part at hand, or says what has to come first. */
-static Outcome
-plan_part(Chunk *chunk)
-{
-	KvCompaction *compaction = chunk->compaction;
-	Part	   *part = &compaction->part;
-
-	while (!kv_am_pack_plan(compaction->pack, chunk->mover.heap, &part->group, part->most))
-	{
-		if (compaction->unpruned_bytes >= LEAST_BYTES)
-			return PART_WANTS_COMMIT;
-		if (may_extend(compaction) && kv_am_pack_extend(compaction->pack, chunk->mover.heap))
-			continue;
-		if (compaction->unpruned_bytes > 0)
-			return comes_again(compaction) ? PART_PUT_OFF : PART_WANTS_COMMIT;
-		if (part->group.total_bytes >= EMPTY_SHARE * kv_am_pack_capacity(compaction->pack) &&
-			compaction->unvacuumed_bytes >= compaction->vacuum_bytes)
-			return PART_WANTS_VACUUM;
-		if (plan_on_more(chunk))
-			return PART_PLANNED;
-		if (!compaction->clearing || !kv_am_pack_raise(compaction->pack, compaction->page))
-			return PART_SETTLED;
-	}
-	if (is_better(compaction))
-		return PART_PLANNED;
-	kv_am_pack_undo(compaction->pack, &part->group);
-	return PART_SETTLED;
-}
-
-/* Moves the part at hand if that does it good. */
-static Outcome
-settle_part(Chunk *chunk)
-{
-	KvCompaction *compaction = chunk->compaction;
-	Part	   *part = &compaction->part;
-	Outcome		outcome = PART_SETTLED;
-	int			left;
-
-	judge_part(compaction);
-	if (part->scattered || part->clears)
-		outcome = plan_part(chunk);
-	if (outcome != PART_PLANNED && outcome != PART_SETTLED)
-		return outcome;
-	left = outcome == PART_PLANNED ? part->group.target_pages : part->group.present_pages;
-	compaction->pages_wanted += part->fewest;
-	compaction->pages_found += part->scattered ? part->group.present_pages : part->fewest;
-	compaction->pages_left += left > part->fewest * SCATTERED ? left : part->fewest;
-	if (outcome == PART_PLANNED)
-		move_part(chunk);
-	return PART_SETTLED;
-}
-
 /* Goes on with the next collection. */
 static void
 finish_collection(KvCompaction *compaction)
@@ -579,18 +182,14 @@ finish_collection(KvCompaction *compaction)
 
 /* Works on the collection at hand until it is done, or the transaction is to end. */
 static KvCompactStep
-compact_collection(Chunk *chunk)
+compact_collection(KvCompactChunk *chunk)
 {
 	KvCompaction *compaction = chunk->compaction;
 
 	while (chunk->moved_bytes < CHUNK_BYTES)
 	{
-		TupleTableSlot *last = read_part(chunk);
-		bool		at_end = compaction->part.at_end;
-
-		if (!at_end)
-			remember_start(chunk, last);
-		switch (settle_part(chunk))
+		kv_compact_read_part(chunk);
+		switch (kv_compact_settle_part(chunk))
 		{
 			case PART_WANTS_COMMIT:
 				return KV_COMPACT_MORE;
@@ -603,7 +202,7 @@ compact_collection(Chunk *chunk)
 			case PART_SETTLED:
 				break;
 		}
-		if (at_end)
+		if (compaction->part.at_end)
 		{
 			finish_collection(compaction);
 			return KV_COMPACT_DONE;
@@ -631,7 +230,7 @@ add_key(KvCompaction *compaction, Datum value)
 
 /* Reads the partition keys of a page's rows, from a copy of the page, since values may have to be detoasted. */
 static void
-read_page(Chunk *chunk, BlockNumber block)
+read_page(KvCompactChunk *chunk, BlockNumber block)
 {
 	KvCompaction *compaction = chunk->compaction;
 	Relation	heap = chunk->mover.heap;
@@ -697,7 +296,7 @@ choose_page(KvCompaction *compaction)
 
 /* Goes on to the next page that has collections to look at; false at the end. */
 static bool
-next_page(Chunk *chunk)
+next_page(KvCompactChunk *chunk)
 {
 	KvCompaction *compaction = chunk->compaction;
 	BlockNumber blocks = RelationGetNumberOfBlocks(chunk->mover.heap);
@@ -733,7 +332,7 @@ static bool
 begin_again(KvCompaction *compaction)
 {
 	if (compaction->clearing || compaction->again || compaction->counts->held_back ||
-		compaction->pages_left <= SCATTERED_LEAF * compaction->pages_wanted)
+		compaction->pages_left <= KV_COMPACT_SCATTERED_LEAF * compaction->pages_wanted)
 		return false;
 	compaction->again = true;
 	compaction->pages_wanted = 0;
@@ -760,7 +359,7 @@ begin_clearing(KvCompaction *compaction, Relation heap)
 
 /* Works on pages and collections until the transaction is to end. */
 static KvCompactStep
-work(Chunk *chunk)
+work(KvCompactChunk *chunk)
 {
 	KvCompaction *compaction = chunk->compaction;
 
@@ -796,7 +395,7 @@ kv_compaction_step(KvCompaction *compaction, KvTable *table)
 {
 	int			leaf;
 	Relation	heap = open_leaf(compaction, table, &leaf);
-	Chunk		chunk;
+	KvCompactChunk chunk;
 	KvCompactStep step;
 
 	if (heap == NULL)
