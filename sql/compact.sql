@@ -227,6 +227,15 @@ INSERT INTO plain SELECT * FROM kept;
 CALL run('items');
 SELECT judge('items', 1.4, 1.2);
 
+-- Of a collection that is worked off in parts none is passed over.
+TRUNCATE plain, items;
+INSERT INTO items SELECT 'c' || md5('0'), md5(i::text), jsonb_build_object('body', left(repeat(md5(i::text), 25), 720))
+	FROM generate_series(1, 12000) i ORDER BY md5(md5(i::text));
+DELETE FROM items WHERE md5(sk) >= '55';
+INSERT INTO plain SELECT pk, sk, item FROM items;
+CALL run('items');
+SELECT judge('items', 1.25, 1.2);
+
 -- Fillfactor leaves its share free.
 CREATE TABLE loose (LIKE plain INCLUDING ALL) USING key_value WITH (fillfactor = 50);
 SELECT load(120);

@@ -125,7 +125,8 @@ kv_compaction_begin(KvTable *table, int leaf, KvCompactCounts *counts)
 
 	compaction->context = context;
 	compaction->page_context = AllocSetContextCreate(context, "key_value compaction page", ALLOCSET_DEFAULT_SIZES);
-	compaction->start_context = AllocSetContextCreate(context, "key_value compaction start", ALLOCSET_SMALL_SIZES);
+	compaction->start.context = AllocSetContextCreate(context, "key_value compaction start", ALLOCSET_SMALL_SIZES);
+	compaction->end.context = AllocSetContextCreate(context, "key_value compaction end", ALLOCSET_SMALL_SIZES);
 	compaction->leaf_relid = table->leaf_relid[leaf];
 	compaction->counts = counts;
 	compaction->pack = kv_am_pack_begin(heap, blocks / EXTRA_SHARE + LEAST_EXTRA_PAGES);
@@ -180,6 +181,17 @@ finish_collection(KvCompaction *compaction)
 	compaction->key_next++;
 }
 
+/* Goes on with the next part of the collection at hand. */
+static void
+finish_part(KvCompaction *compaction)
+{
+	KvCompactPlace behind = compaction->start;
+
+	compaction->start = compaction->end;
+	compaction->end = behind;
+	compaction->has_start = true;
+}
+
 /* Works on the collection at hand until it is done, or the transaction is to end. */
 static KvCompactStep
 compact_collection(KvCompactChunk *chunk)
@@ -207,7 +219,7 @@ compact_collection(KvCompactChunk *chunk)
 			finish_collection(compaction);
 			return KV_COMPACT_DONE;
 		}
-		compaction->has_start = true;
+		finish_part(compaction);
 	}
 	return KV_COMPACT_MORE;
 }

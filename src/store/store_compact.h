@@ -27,11 +27,17 @@ typedef struct KvCompactPart
 	bool		clears;			/* lies on pages that are to become empty */
 } KvCompactPart;
 
+/* The key of a row, with the memory that it lies in. */
+typedef struct KvCompactPlace
+{
+	MemoryContext context;
+	Datum		key[KV_MAX_KEYS];
+} KvCompactPlace;
+
 struct KvCompaction
 {
 	MemoryContext context;
 	MemoryContext page_context; /* of the keys of the page at hand */
-	MemoryContext start_context;	/* of start */
 	Oid			leaf_relid;
 	KvCompactCounts *counts;
 	KvAmPack   *pack;
@@ -41,7 +47,8 @@ struct KvCompaction
 	int			key_next;
 	Datum		key[MaxHeapTuplesPerPage];
 	bool		has_start;		/* behind this key of the collection at hand */
-	Datum		start[KV_MAX_KEYS];
+	KvCompactPlace start;
+	KvCompactPlace end;			/* of the part at hand, where the collection goes on behind it */
 	bool		moved_any;		/* of the collection at hand */
 	int64		pages_wanted;	/* fewest pages of the parts looked at, added up */
 	int64		pages_found;	/* what they lay on, where they lay scattered, */

@@ -91,28 +91,28 @@ count_pages(KvAmGroup *group)
 			group->present_pages++;
 }
 
-/* Remembers the key of a row, behind which the collection goes on. */
+/* Remembers the key of a part's last row, behind which the collection goes on. */
 static void
-remember_start(KvCompactChunk *chunk, TupleTableSlot *slot)
+remember_end(KvCompactChunk *chunk, TupleTableSlot *slot)
 {
 	KvCompaction *compaction = chunk->compaction;
 	const KvLeaf *leaf = kv_cursor_leaf_descriptor(chunk->cursor);
 	MemoryContext caller;
 
-	MemoryContextReset(compaction->start_context);
-	caller = MemoryContextSwitchTo(compaction->start_context);
+	MemoryContextReset(compaction->end.context);
+	caller = MemoryContextSwitchTo(compaction->end.context);
 	for (int i = 0; i < chunk->table->key.count; i++)
 	{
 		bool		isnull;
 
-		compaction->start[i] = PointerGetDatum(PG_DETOAST_DATUM_COPY(slot_getattr(slot, leaf->key_attno[i], &isnull)));
+		compaction->end.key[i] = PointerGetDatum(PG_DETOAST_DATUM_COPY(slot_getattr(slot, leaf->key_attno[i], &isnull)));
 	}
 	MemoryContextSwitchTo(caller);
 }
 
 /*
  * Reads rows of the collection at hand from start on, until they fill
- * PART_PAGES pages; then start is behind them.  The cursor gives all versions of rows; what the
+ * PART_PAGES pages; then end is where the last of them is.  The cursor gives all versions of rows; what the
  * transaction itself moved before is not among those that its snapshot sees,
  * once the command counter was incremented.
  */
@@ -130,7 +130,7 @@ kv_compact_read_part(KvCompactChunk *chunk)
 	range.has_partition_key = true;
 	range.key.partition_key = compaction->key[compaction->key_next];
 	range.has_start = compaction->has_start;
-	memcpy(range.start, compaction->start, sizeof(range.start));
+	memcpy(range.start, compaction->start.key, sizeof(range.start));
 	kv_cursor_rescan(chunk->cursor, &range);
 
 	group->count = 0;
@@ -152,7 +152,7 @@ kv_compact_read_part(KvCompactChunk *chunk)
 		if (group->total_bytes >= limit)
 		{
 			part->at_end = false;
-			remember_start(chunk, slot);
+			remember_end(chunk, slot);
 			break;
 		}
 	}
