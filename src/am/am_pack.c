@@ -28,10 +28,11 @@
 
 #define NO_BLOCK InvalidBlockNumber
 
-/* A page that a group lies on, with its bytes there. */
+/* A page that a group lies on, with what it has there. */
 typedef struct OwnPage
 {
 	BlockNumber block;
+	int			rows;
 	Size		bytes;
 } OwnPage;
 
@@ -92,55 +93,37 @@ find_in_list(KvAmPack *pack, Relation relation, const KvAmGroup *group, BlockNum
 	return NO_BLOCK;
 }
 
-/* Returns the fullest page on offer with so much room, looked at; NO_BLOCK if there is none. */
-static BlockNumber
-find_fullest(KvAmPack *pack, Relation relation, const KvAmGroup *group, Size wanted)
-{
-	for (int class = kv_am_room_class(pack, wanted); class < KV_AM_ROOM_CLASSES; class++)
-	{
-		BlockNumber block = find_in_list(pack, relation, group, pack->first[KV_AM_OFFERED][class], wanted);
-
-		if (block == NO_BLOCK)
-			block = find_in_list(pack, relation, group, pack->first[KV_AM_OFFERED | KV_AM_TO_DO][class], wanted);
-		if (block != NO_BLOCK)
-			return block;
-	}
-	return NO_BLOCK;
-}
-
-/* Returns a page on offer of a class, looked at; NO_BLOCK if there is none. */
+/* Returns a page on offer of a class with so much room, looked at; those that were worked off come first. */
 static BlockNumber
 find_of_class(KvAmPack *pack, Relation relation, const KvAmGroup *group, int class, Size wanted)
 {
-	for (int looks = 0; looks < MAX_LOOKS; looks++)
-	{
-		BlockNumber block = pack->first[KV_AM_OFFERED][class];
+	BlockNumber block = find_in_list(pack, relation, group, pack->first[KV_AM_OFFERED][class], wanted);
 
-		if (block == NO_BLOCK)
-			block = pack->first[KV_AM_OFFERED | KV_AM_TO_DO][class];
-		if (block == NO_BLOCK)
-			return NO_BLOCK;
-		/* a page that has less than was thought goes to another list */
-		if (look(pack, relation, group, block) >= wanted && kv_am_room_class(pack, pack->room[block]) == class)
-			return block;
-		if (kv_am_room_class(pack, pack->room[block]) == class)
-			return NO_BLOCK;
-	}
-	return NO_BLOCK;
+	if (block == NO_BLOCK)
+		block = find_in_list(pack, relation, group, pack->first[KV_AM_OFFERED | KV_AM_TO_DO][class], wanted);
+	return block;
 }
 
-/* Returns a page on offer with about the most room, at least so much, looked at; NO_BLOCK if there is none. */
+/* Returns about the fullest page on offer with so much room; NO_BLOCK if there is none. */
+static BlockNumber
+find_fullest(KvAmPack *pack, Relation relation, const KvAmGroup *group, Size wanted)
+{
+	BlockNumber block = NO_BLOCK;
+
+	for (int class = kv_am_room_class(pack, wanted); block == NO_BLOCK && class < KV_AM_ROOM_CLASSES; class++)
+		block = find_of_class(pack, relation, group, class, wanted);
+	return block;
+}
+
+/* Returns about the emptiest page on offer, with so much room at least; NO_BLOCK if there is none. */
 static BlockNumber
 find_emptiest(KvAmPack *pack, Relation relation, const KvAmGroup *group, Size wanted)
 {
-	for (int class = KV_AM_ROOM_CLASSES - 1; class >= kv_am_room_class(pack, wanted); class--)
-	{
-		BlockNumber block = find_of_class(pack, relation, group, class, wanted);
+	BlockNumber block = NO_BLOCK;
 
-		if (block != NO_BLOCK)
-			return block;
-	}
-	return NO_BLOCK;
+	for (int class = KV_AM_ROOM_CLASSES - 1; block == NO_BLOCK && class >= kv_am_room_class(pack, wanted); class--)
+		block = find_of_class(pack, relation, group, class, wanted);
+	return block;
 }
 
 /*
@@ -203,13 +186,17 @@ list_own_pages(const KvAmGroup *group, int *count)
 	for (int i = 0; i < group->count; i++)
 	{
 		own[i].block = group->present[i];
+		own[i].rows = 1;
 		own[i].bytes = group->bytes[i];
 	}
 	qsort(own, group->count, sizeof(OwnPage), compare_blocks);
 	for (int i = 0; i < group->count; i++)
 	{
 		if (last >= 0 && own[last].block == own[i].block)
+		{
+			own[last].rows++;
 			own[last].bytes += own[i].bytes;
+		}
 		else
 			own[++last] = own[i];
 	}
@@ -225,6 +212,16 @@ may_stay(const KvAmPack *pack, BlockNumber block)
 	return block < pack->blocks && (pack->lists[block] & KV_AM_OFFERED) != 0;
 }
 
+/* Returns about how many rows of a group an empty page takes. */
+static int
+rows_of_page(const KvAmPack *pack, const KvAmGroup *group)
+{
+	int			fewest = kv_am_pack_fewest(pack, group);
+
+	/* the first is right for rows of one length, also where they leave the last page nearly empty */
+	return Max(pack->capacity * group->count / group->total_bytes, (group->count + fewest - 1) / fewest);
+}
+
 /*
  * Plans rows to stay on those of the group's pages that, once they are filled
  * up, leave no more than so many pages can take in all; and fills them up.
@@ -235,21 +232,22 @@ keep_pages(KvAmPack *pack, Relation relation, KvAmGroup *group, int most_pages)
 {
 	int			count;
 	OwnPage    *own = list_own_pages(group, &count);
+	int			page_rows = rows_of_page(pack, group);
+	int			open = group->count;	/* rows to be taken by further pages */
 	Size		left = group->total_bytes;
-	Size		open = group->total_bytes;	/* to be taken by further pages */
 
 	for (int i = 0; i < count && group->target_pages < most_pages; i++)
 	{
 		BlockNumber block = own[i].block;
-		Size		others = (most_pages - group->target_pages - 1) * pack->capacity;
-		Size		space;
+		int64		others = (int64) (most_pages - group->target_pages - 1) * page_rows;
+		int			rows;
 
 		if (!may_stay(pack, block))
 			continue;
-		space = own[i].bytes + kv_am_room_look(pack, relation, block);
-		if (space + others < open)
+		rows = own[i].rows + kv_am_room_look(pack, relation, block) * group->count / group->total_bytes;
+		if (rows + others < open)
 			continue;
-		open -= Min(space, open);
+		open -= Min(rows, open);
 		for (int j = 0; j < group->count; j++)
 			if (group->present[j] == block)
 				group->target[j] = block;
@@ -311,8 +309,8 @@ kv_am_pack_plan(KvAmPack *pack, Relation relation, KvAmGroup *group, int most_pa
 {
 	if (plan_within(pack, relation, group, true, most_pages))
 		return true;
-	/* rows of different lengths may fit empty pages better than those where some lie */
-	return group->total_bytes > pack->capacity && plan_within(pack, relation, group, false, most_pages);
+	/* there are pages, but rows of different lengths may fit others better than those where some lie */
+	return group->target_pages >= most_pages && plan_within(pack, relation, group, false, most_pages);
 }
 
 /* Gives the room of a plan back. */
