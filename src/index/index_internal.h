@@ -370,15 +370,22 @@ extern int	kv_retry_limit(const KvStateRow *row, int limit);
 typedef void (*KvRetryVisitor) (List *argument, Oid base, Oid index, TimestampTz at);
 extern void kv_retry_each(KvRetryVisitor visit, List *argument);
 
+/* A place among what is to be tried again, which is in order of these two. */
+typedef struct KvRetryPlace
+{
+	Oid			index;			/* InvalidOid: all of the base table's */
+	Oid			base;
+} KvRetryPlace;
+
 /* What came of trying again. */
 typedef struct KvRetryResult
 {
-	uint64		from;			/* in and out: the index to begin with, 0 for all; behind one that failed */
+	KvRetryPlace from;			/* in and out: the place to begin with, zeros for the first; behind one that failed */
 	int			count;			/* records that are done with */
 	bool		failed;			/* some are kept still, and to be tried soon */
 } KvRetryResult;
 
-/* Tries again at most limit records of the first index that is due; false if none is. */
+/* Tries again at most limit records of the first index and base table that are due; false if none are. */
 extern bool kv_retry_due(int limit, KvRetryResult *result);
 
 /* Set while kv.apply_changes() runs: errors are tried again whatever was noted, and told to the client. */

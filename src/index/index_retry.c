@@ -475,46 +475,65 @@ read_row(HeapTuple tuple, TupleDesc row_type, KvLogRecord *record)
 	record->record = VARDATA(change);
 }
 
-/* Starts a scan of the records for an index, or for it and all that follow. */
+/* Starts a scan of the records for an index, or for all of a base table for InvalidOid: those of one base table, or of it and all that follow. */
 static SysScanDesc
-begin_rows(Relation table, StrategyNumber strategy, Oid index)
+begin_rows(Relation table, Oid index, StrategyNumber strategy, Oid base)
+{
+	ScanKeyData keys[2];
+
+	ScanKeyInit(&keys[0], RETRY_INDEX, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(index));
+	ScanKeyInit(&keys[1], RETRY_BASE, strategy, strategy == BTEqualStrategyNumber ? F_OIDEQ : F_OIDGE,
+				ObjectIdGetDatum(base));
+	return systable_beginscan(table, kv_table_extension_relation("change_retry_index_base"), true, NULL, 2, keys);
+}
+
+/* Starts a scan of the records for all indexes behind one. */
+static SysScanDesc
+begin_rows_behind(Relation table, Oid index)
 {
 	ScanKeyData key;
 
-	ScanKeyInit(&key, RETRY_INDEX, strategy, strategy == BTEqualStrategyNumber ? F_OIDEQ : F_OIDGE,
-				ObjectIdGetDatum(index));
+	ScanKeyInit(&key, RETRY_INDEX, BTGreaterStrategyNumber, F_OIDGT, ObjectIdGetDatum(index));
 	return systable_beginscan(table, kv_table_extension_relation("change_retry_index_base"), true, NULL, 1, &key);
 }
 
-/* Finds the first index from the given one on, or base table for InvalidOid, that has records to be tried now; false if there is none. */
+/* Reads the index and the base table of the first record of a scan, and ends it; false if there is none. */
 static bool
-find_due(Relation table, uint64 from, Oid *index, Oid *base)
+read_first(Relation table, SysScanDesc scan, KvRetryPlace *place)
 {
-	while (from <= OID_MAX)
-	{
-		SysScanDesc scan = begin_rows(table, BTGreaterEqualStrategyNumber, (Oid) from);
-		HeapTuple	tuple = systable_getnext(scan);
-		bool		found = HeapTupleIsValid(tuple);
+	HeapTuple	tuple = systable_getnext(scan);
+	bool		found = HeapTupleIsValid(tuple);
 
-		CHECK_FOR_INTERRUPTS();
-		if (found)
-		{
-			*index = oid_of_row(tuple, RETRY_INDEX, table);
-			*base = oid_of_row(tuple, RETRY_BASE, table);
-		}
-		systable_endscan(scan);
-		if (!found || !is_paused(*index))
-			return found;
-		from = (uint64) *index + 1;
+	if (found)
+	{
+		place->index = oid_of_row(tuple, RETRY_INDEX, table);
+		place->base = oid_of_row(tuple, RETRY_BASE, table);
 	}
-	return false;
+	systable_endscan(scan);
+	return found;
 }
 
-/* Takes records of an index, or of any for InvalidOid, out of the table: at most count, all of one base table. */
+/* Goes from a place to the first, it or one behind it, that has records to be tried now; false if there is none. */
+static bool
+find_due(Relation table, KvRetryPlace *place)
+{
+	bool		found = read_first(table, begin_rows(table, place->index, BTGreaterEqualStrategyNumber, place->base), place);
+
+	while (!found || is_paused(place->index))
+	{
+		CHECK_FOR_INTERRUPTS();
+		found = read_first(table, begin_rows_behind(table, place->index), place);
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/* Takes records of an index, or of any for InvalidOid, and of one base table out of the table: at most count. */
 static void
 take_records(Relation table, Records *records, int count)
 {
-	SysScanDesc scan = begin_rows(table, BTEqualStrategyNumber, records->only);
+	SysScanDesc scan = begin_rows(table, records->only, BTEqualStrategyNumber, records->base);
 	HeapTuple	tuple;
 
 	records->count = 0;
@@ -524,8 +543,6 @@ take_records(Relation table, Records *records, int count)
 
 		CHECK_FOR_INTERRUPTS();
 		read_row(tuple, RelationGetDescr(table), record);
-		if (record->base_relid != records->base)
-			break;
 		simple_heap_delete(table, &tuple->t_self);
 		records->count++;
 	}
@@ -538,10 +555,9 @@ static bool
 has_kept(Oid index)
 {
 	Relation	table = open_retry(AccessShareLock);
-	SysScanDesc scan = begin_rows(table, BTEqualStrategyNumber, index);
-	bool		found = HeapTupleIsValid(systable_getnext(scan));
+	KvRetryPlace place;
+	bool		found = read_first(table, begin_rows(table, index, BTGreaterEqualStrategyNumber, InvalidOid), &place);
 
-	systable_endscan(scan);
 	table_close(table, NoLock);
 	return found;
 }
@@ -556,12 +572,9 @@ kv_retry_has_kept(Oid base, Oid index)
 
 	for (int i = 0; i < lengthof(kept_for) && !found; i++)
 	{
-		SysScanDesc scan = begin_rows(table, BTEqualStrategyNumber, kept_for[i]);
-		HeapTuple	tuple;
+		KvRetryPlace place;
 
-		while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
-			found = oid_of_row(tuple, RETRY_BASE, table) == base;
-		systable_endscan(scan);
+		found = read_first(table, begin_rows(table, kept_for[i], BTEqualStrategyNumber, base), &place);
 	}
 	table_close(table, AccessShareLock);
 	return found;
@@ -580,11 +593,10 @@ kv_retry_exceeds(Oid base, uint64 pages)
 
 		for (int i = -1; base_table != NULL && i < base_table->global_count && kept < MANY_KEPT; i++)
 		{
-			SysScanDesc scan = begin_rows(table, BTEqualStrategyNumber, i < 0 ? InvalidOid : base_table->global_relid[i]);
-			HeapTuple	tuple;
+			SysScanDesc scan = begin_rows(table, i < 0 ? InvalidOid : base_table->global_relid[i], BTEqualStrategyNumber, base);
 
-			while (kept < MANY_KEPT && HeapTupleIsValid(tuple = systable_getnext(scan)))
-				kept += oid_of_row(tuple, RETRY_BASE, table) == base;
+			while (kept < MANY_KEPT && HeapTupleIsValid(systable_getnext(scan)))
+				kept++;
 			systable_endscan(scan);
 		}
 	}
@@ -694,11 +706,14 @@ kv_retry_due(int limit, KvRetryResult *result)
 	Records    *records = &step.records;
 	KvStateRow	row;
 	bool		done = true;
-	bool		found = find_due(step.table, result->from, &records->only, &records->base);
+	KvRetryPlace place = result->from;
+	bool		found = find_due(step.table, &place);
 
 	result->count = 0;
 	if (found)
 	{
+		records->only = place.index;
+		records->base = place.base;
 		if (OidIsValid(records->only) && kv_state_read(records->only, &row))
 			step.limit = kv_retry_limit(&row, limit);
 		records->records = palloc(sizeof(KvLogRecord) * step.limit);
@@ -708,7 +723,9 @@ kv_retry_due(int limit, KvRetryResult *result)
 			ease_error(records->only);
 			result->count = records->count;
 		}
-		result->from = (uint64) records->only + !done;
+		result->from = place;
+		if (!done && ++result->from.base == InvalidOid)
+			result->from.index++;
 	}
 	table_close(step.table, NoLock);
 	MemoryContextSwitchTo(caller);

@@ -95,18 +95,21 @@ adopt_step(void)
 	return true;
 }
 
-/* Tries what failed before of the next index in turn, or of the first. */
+/*
+ * Tries what failed before of the next index and base table in turn, or of the first.  Where nothing is due the turn stays:
+ * of base tables that are locked one is tried at a time, and then there is a pause for all.
+ */
 static KvRetryResult
 retry_next(void)
 {
-	static uint64 from = 0;
+	static KvRetryPlace from = {0};
 	KvRetryResult result = {.from = from};
 
-	if (!kv_retry_due(kv_guc_index_batch_size, &result))
+	if (!kv_retry_due(kv_guc_index_batch_size, &result) && (OidIsValid(from.index) || OidIsValid(from.base)))
 	{
-		result.from = 0;
-		if (from > 0 && !kv_retry_due(kv_guc_index_batch_size, &result))
-			result.from = 0;
+		memset(&result.from, 0, sizeof(KvRetryPlace));
+		if (!kv_retry_due(kv_guc_index_batch_size, &result))
+			result.from = from;
 	}
 	from = result.from;
 	return result;

@@ -70,6 +70,17 @@ cmp_ok($node->safe_psql('postgres', $inserted) - $before, '<=', 4000, 'and that 
 finish_session($open, 'COMMIT');
 right('a table that was locked for long');
 
+# what is put aside for a table that was locked comes when it is not any more, though that for another, which is tried first, cannot
+$apply = session(q(BEGIN; SELECT kv.apply_changes() IS NULL));
+$node->safe_psql('postgres', put($_)) foreach 'held', 'free';
+my %open = map { $_ => session("BEGIN; LOCK TABLE $_ IN ACCESS EXCLUSIVE MODE") } 'held', 'free';
+finish_session($apply, 'COMMIT');
+ok($node->poll_query_until('postgres', q(SELECT count(DISTINCT base) = 2 FROM kv.change_retry)), 'what is behind two locks is put aside');
+finish_session($open{free}, 'COMMIT');
+is($node->safe_psql('postgres', q(SELECT kv.wait_for_index('free', 'free_a', '30 s'))), 't', 'a table that is locked still does not keep one that is not from being tried again');
+finish_session($open{held}, 'COMMIT');
+right('one of two tables that were locked');
+
 # by hand, an index that cannot be written to keeps none of the others waiting, nor from what was put aside for them
 $node->append_conf('postgresql.conf', 'key_value.workers = 0');
 $node->restart;
