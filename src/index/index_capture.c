@@ -189,6 +189,7 @@ compare_for_index(const KvIndex *index, const KvItemView *old, const KvItemView 
 {
 	IndexKey	old_key;
 	IndexKey	new_key;
+	bool		equal;
 
 	find_key(index, old, &old_key);
 	find_key(index, new, &new_key);
@@ -199,12 +200,13 @@ compare_for_index(const KvIndex *index, const KvItemView *old, const KvItemView 
 	make_key(index, new, &new_key);
 	if (new != NULL && !new_key.present)
 		check_attributes(index, old, new);
-	if (new_key.present && (!old_key.present || !kv_table_same_index_key(index, old_key.key, new_key.key)))
+	equal = old_key.present && new_key.present && kv_table_same_index_key(index, old_key.key, new_key.key);
+	if (new_key.present && !equal)
 		kv_entry_check_size(index, new_key.key);
 
 	if (!old_key.present)
 		return new_key.present;
-	if (new_key.present && kv_table_same_index_key(index, old_key.key, new_key.key))
+	if (equal)
 		return !same_content(index, old, new);
 	kv_change_add_old(record, index, old_key.key);
 	return true;
