@@ -25,6 +25,33 @@ sub new
 	return $self;
 }
 
+# Puts the rows of areas that were measured anew into the results of the last full run; "labels" are those of the chart by area and measure.
+sub merge
+{
+	my ($self, $folder, %labels) = @_;
+	my $anew = $self->{rows};
+	my %at = map { $_->{area} => 1 } @$anew;
+	my (@machine, @rows);
+
+	foreach my $line (split /\n/, KvServer::slurp("$folder/results.tsv"))
+	{
+		if ($line =~ /^# (\w+): (.*)/) { push @machine, [ $1, $2 ]; next }
+		my %cell;
+		@cell{@columns} = split /\t/, $line, -1;
+		next if $cell{area} eq 'area';
+		$cell{$_} = undef foreach grep { $cell{$_} eq '' } qw(ours theirs ratio least most);
+		$cell{label} = $labels{"$cell{area}\t$cell{measure}"};
+		push @rows, \%cell and next unless $at{ $cell{area} };
+		push @rows, grep { $_->{area} eq $cell{area} } @$anew if $at{ $cell{area} }++ == 1;
+	}
+	my %machine = map { @$_ } @{ $self->{machine} };
+	push @machine, [ anew => "$machine{date}, load $machine{load}: " . join '; ', grep { $at{$_} > 1 } sort keys %at ];
+	@$self{qw(rows machine file)} = (\@rows, \@machine, "$folder/results");
+	$self->{mode} = { %{ $self->{mode} }, name => 'full' };
+	$self->write;
+	return;
+}
+
 # Adds a row with its samples, pairs of ours and theirs; or a text that says why there are none.
 sub add
 {
