@@ -65,6 +65,15 @@ static uint64 kept_records = 0;
 /* Until when records that are kept for all of a base table are not tried again. */
 static TimestampTz bases_retry_at = 0;
 
+/* Base tables that were found locked, and until when records for one of their indexes are not tried again; the oldest goes first. */
+#define MAX_LOCKED_BASES 16
+typedef struct LockedBase
+{
+	Oid			base;
+	TimestampTz retry_at;
+} LockedBase;
+static LockedBase locked_bases[MAX_LOCKED_BASES];
+
 /* What kv_retry_write hands to its step. */
 typedef struct WriteStep
 {
@@ -320,9 +329,26 @@ keep_for_each(const Records *records)
 static void
 note_lock(Oid base, const char *message)
 {
+	static uint32 count = 0;
+	LockedBase *locked = &locked_bases[count++ % MAX_LOCKED_BASES];
+
 	ereport(kv_retry_by_hand ? WARNING : LOG,
 			(errmsg("could not apply changes of table \"%s\": %s", get_rel_name(base), message)));
 	bases_retry_at = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), MIN_PAUSE);
+	locked->base = base;
+	locked->retry_at = bases_retry_at;
+}
+
+/* Tells whether a base table was found locked so short a time ago that it is not tried. */
+static bool
+was_locked(Oid base)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	for (int i = 0; i < MAX_LOCKED_BASES && !kv_retry_by_hand; i++)
+		if (locked_bases[i].base == base && locked_bases[i].retry_at > now)
+			return true;
+	return false;
 }
 
 /*
@@ -519,7 +545,7 @@ find_due(Relation table, KvRetryPlace *place)
 {
 	bool		found = read_first(table, begin_rows(table, place->index, BTGreaterEqualStrategyNumber, place->base), place);
 
-	while (!found || is_paused(place->index))
+	while (!found || is_paused(place->index) || was_locked(place->base))
 	{
 		CHECK_FOR_INTERRUPTS();
 		found = read_first(table, begin_rows_behind(table, place->index), place);

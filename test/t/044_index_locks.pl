@@ -6,6 +6,7 @@ use warnings;
 use IPC::Run;
 use KvTest;
 use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = new_node('locks', <<'END');
@@ -80,6 +81,22 @@ finish_session($open{free}, 'COMMIT');
 is($node->safe_psql('postgres', q(SELECT kv.wait_for_index('free', 'free_a', '30 s'))), 't', 'a table that is locked still does not keep one that is not from being tried again');
 finish_session($open{held}, 'COMMIT');
 right('one of two tables that were locked');
+
+# what is put aside for one index is tried now and then, too, while its table is locked
+$node->safe_psql('postgres', <<'END');
+CREATE FUNCTION fail_once() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not yet'; END $$;
+CREATE TRIGGER fail_once BEFORE INSERT ON held_a FOR EACH ROW EXECUTE FUNCTION fail_once();
+END
+$node->safe_psql('postgres', put('held'));
+ok($node->poll_query_until('postgres', q(SELECT count(*) = 8 FROM kv.change_retry)), 'what one index refuses is put aside');
+$open = session('BEGIN; LOCK TABLE held IN ACCESS EXCLUSIVE MODE');
+$node->safe_psql('postgres', 'DROP FUNCTION fail_once CASCADE');
+my $offset = -s $node->logfile;
+sleep 5;
+my $tries = () = slurp_file($node->logfile, $offset) =~ /could not apply changes of table "held"/g;
+cmp_ok($tries, '<=', 6, 'and not tried all the time');
+finish_session($open, 'COMMIT');
+right('a table that was locked while an index was behind');
 
 # by hand, an index that cannot be written to keeps none of the others waiting, nor from what was put aside for them
 $node->append_conf('postgresql.conf', 'key_value.workers = 0');
