@@ -87,7 +87,7 @@ find_type(KvDynamoDefinitions *definitions, text *name)
 
 	if (found == NULL)
 		kv_dynamodb_refuse(psprintf("Some index key attributes are not defined in AttributeDefinitions. Keys: [%s]",
-						kv_dynamodb_shown(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name))));
+									kv_dynamodb_shown(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name))));
 	found->used = true;
 	return found->type;
 }
@@ -112,10 +112,11 @@ kv_dynamodb_read_keys(JsonbContainer *schema, const char *path, KvDynamoDefiniti
 	{
 		KvDynamoValue member[lengthof(members)];
 
-		kv_dynamodb_read(element[i].val.binary.data, "KeySchema", kv_dynamodb_element_path(path, i), members, lengthof(members), member);
+		kv_dynamodb_read(element[i].val.binary.data, "KeySchema", kv_dynamodb_element_path(path, i),
+						 members, lengthof(members), member);
 		if (!kv_dynamodb_is(member[1].string, i == 0 ? "HASH" : "RANGE"))
 			kv_dynamodb_refuse(i == 0 ? "The first KeySchemaElement is not a HASH key type" :
-				   "The second KeySchemaElement is not a RANGE key type");
+							   "The second KeySchemaElement is not a RANGE key type");
 		keys->name[i] = member[0].string;
 		keys->type[i] = find_type(definitions, member[0].string);
 		/* names are checked before it is asked whether the table is there */
@@ -154,8 +155,8 @@ read_projection(JsonbContainer *projection, const char *path, KvCreateIndex *cre
 
 /* Reads one index; table_keys NULL: those of a table that there is already. */
 void
-kv_dynamodb_read_index(JsonbContainer *request, const char *path, KvDynamoDefinitions *definitions, bool global, const KvDynamoKeys *table_keys,
-		   KvDynamoIndex *index)
+kv_dynamodb_read_index(JsonbContainer *request, const char *path, KvDynamoDefinitions *definitions, bool global,
+					   const KvDynamoKeys *table_keys, KvDynamoIndex *index)
 {
 	KvDynamoValue member[INDEX_MEMBERS];
 	KvDynamoKeys keys;
@@ -170,7 +171,7 @@ kv_dynamodb_read_index(JsonbContainer *request, const char *path, KvDynamoDefini
 	{
 		if (compare_texts(keys.name[0], table_keys->name[0]) != 0)
 			kv_dynamodb_refuse(psprintf("Index KeySchema does not have the same leading hash key as table KeySchema for index: %s",
-							text_to_cstring(index->name)));
+										text_to_cstring(index->name)));
 		if (keys.name[1] == NULL)
 			kv_dynamodb_refuse(psprintf("Index KeySchema does not have a range key for index: %s", text_to_cstring(index->name)));
 	}
@@ -198,7 +199,8 @@ check_other_name(const List *indexes, text *name)
 
 /* Reads an array of indexes. */
 List *
-kv_dynamodb_read_indexes(const KvDynamoValue *value, bool global, KvDynamoDefinitions *definitions, const KvDynamoKeys *table_keys, List *indexes)
+kv_dynamodb_read_indexes(const KvDynamoValue *value, bool global, KvDynamoDefinitions *definitions,
+						 const KvDynamoKeys *table_keys, List *indexes)
 {
 	const char *what = global ? "GlobalSecondaryIndexes" : "LocalSecondaryIndexes";
 	int			limit = global ? KV_MAX_GLOBAL_INDEXES : KV_MAX_LOCAL_INDEXES;
@@ -216,8 +218,8 @@ kv_dynamodb_read_indexes(const KvDynamoValue *value, bool global, KvDynamoDefini
 		KvDynamoIndex *index = palloc(sizeof(KvDynamoIndex));
 
 		kv_dynamodb_read_index(element[i].val.binary.data,
-				   kv_dynamodb_element_path(global ? "globalSecondaryIndexes" : "localSecondaryIndexes", i),
-				   definitions, global, table_keys, index);
+							   kv_dynamodb_element_path(global ? "globalSecondaryIndexes" : "localSecondaryIndexes", i),
+							   definitions, global, table_keys, index);
 		check_other_name(indexes, index->name);
 		indexes = lappend(indexes, index);
 	}
