@@ -186,6 +186,17 @@ RESET ROLE;
 SELECT kv.put_item('index_security_other', '{"pk": "P", "a": "y"}');
 SELECT kv.apply_changes() IS NOT NULL AS applied;
 SELECT kv.scan('index_security_other', index => 'is_o');
+-- who may apply changes does not begin to in the middle of it
+GRANT EXECUTE ON FUNCTION kv.apply_changes() TO regress_is_owner;
+SET ROLE regress_is_owner;
+CREATE OR REPLACE FUNCTION is_trap() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM kv.apply_changes(); RETURN NEW; END $$;
+RESET ROLE;
+SELECT kv.put_item('index_security', '{"pk": "trap", "sk": "S", "a": "trap 4"}');
+SELECT kv.put_item('index_security_other', '{"pk": "P", "a": "yy"}');
+SELECT kv.apply_changes() IS NOT NULL AS applied;
+SELECT last_error FROM kv.indexes WHERE index_name = 'is_a';
+SELECT kv.scan('index_security_other', index => 'is_o');
+REVOKE EXECUTE ON FUNCTION kv.apply_changes() FROM regress_is_owner;
 -- an index on the index that fails when it is built anew
 SET ROLE regress_is_owner;
 DROP TRIGGER trap ON is_a;

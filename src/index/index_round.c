@@ -241,6 +241,12 @@ kv_index_apply_all(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("kv.apply_changes() must run in a READ COMMITTED transaction")));
+	/* one who applies is not to begin anew, in the middle of it, for a trigger of an index's owner */
+	if (InSecurityRestrictedOperation())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("cannot call kv.apply_changes() within security-restricted operation"),
+				 errhint("Triggers of an index's table and functions of its owner run in one.")));
 	PreventCommandIfReadOnly("kv.apply_changes()");
 	PreventCommandDuringRecovery("kv.apply_changes()");
 	PreventCommandIfParallelMode("kv.apply_changes()");
