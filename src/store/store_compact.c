@@ -27,8 +27,9 @@
  * Transactions are SERIALIZABLE so that others who are see a move as the
  * update that it is: a row read before it and changed after it is a conflict
  * that would be missed otherwise.  Nothing is read here under a snapshot that
- * predicate locks are taken for, so a move can never be what has to be
- * rolled back.
+ * predicate locks are taken for, so a move is what has to be rolled back only
+ * where a prepared transaction, which cannot be, has read a row of it and
+ * waits for another: then the call fails, as any write of that row would.
  *
  * In PostgreSQL 15, 200,000 items of 240 bytes in 16 partitions, which the bench's
  * rows of collections measure anew: pages of whole collections over the fewest
