@@ -49,6 +49,9 @@
 #define MAX_PAUSE	60000
 #define MAX_LOCK_PAUSE	4000
 
+/* What fails within so many ms costs little to try again; waiting for one lock takes less. */
+#define QUICK_FAILURE	1000
+
 /* With so many records kept, the indexes of a table are behind for good. */
 #define MANY_KEPT	1000
 
@@ -88,14 +91,19 @@ is_lock_error(int code)
 	return code == ERRCODE_LOCK_NOT_AVAILABLE || code == ERRCODE_T_R_DEADLOCK_DETECTED;
 }
 
+/* Returns how long to wait at most after an error, in ms: that nobody has a lock any more, or an index its owner, is soon seen. */
+static int64
+longest_pause(int code)
+{
+	return is_lock_error(code) || code == ERRCODE_KV_INDEX_NOT_READY ? MAX_LOCK_PAUSE : MAX_PAUSE;
+}
+
 /* Notes an error of an index and when to try again. */
 static void
-note_error(Oid index, Oid base, const char *message, int code)
+note_error(Oid index, Oid base, const char *message, int64 longest)
 {
 	KvStateRow	row;
 	int64		pause = MIN_PAUSE;
-	/* these two are raised before anything is written */
-	int64		longest = is_lock_error(code) || code == ERRCODE_KV_INDEX_NOT_READY ? MAX_LOCK_PAUSE : MAX_PAUSE;
 	TimestampTz now = GetCurrentTimestamp();
 
 	if (!kv_state_read(index, &row))
@@ -258,16 +266,20 @@ kv_retry_guarded(Oid index, Oid base, KvIndexStep step, void *argument)
 	IndexStep	index_step = {index, step, argument};
 	Patience	patience = {STEP_LOCK_TIMEOUT, kv_guc_index_write_timeout};
 	int			code;
+	TimestampTz start = GetCurrentTimestamp();
 	char	   *message = run_in_subtransaction(&patience, run_index_step, &index_step, &code);
+	bool		quick;
 
 	if (message == NULL)
 		return true;
+	quick = !TimestampDifferenceExceeds(start, GetCurrentTimestamp(), QUICK_FAILURE);
 	/* nobody misses what an index lacks that was dropped meanwhile */
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(index)))
 		return false;
 	ereport(kv_retry_by_hand ? WARNING : LOG,
 			(errmsg("could not write to index \"%s\": %s", get_rel_name(index), message)));
-	note_error(index, base, message, code);
+	/* a trigger of the index's owner can raise any code, after as long as it likes */
+	note_error(index, base, message, quick ? longest_pause(code) : MAX_PAUSE);
 	return false;
 }
 
@@ -304,7 +316,7 @@ note_error_of_relation(Oid relid, const char *message, int code)
 		KvStateRow *row = lfirst(cell);
 
 		if (row->base == relid || row->index == relid)
-			note_error(row->index, row->base, message, code);
+			note_error(row->index, row->base, message, longest_pause(code));
 	}
 }
 

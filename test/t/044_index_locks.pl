@@ -116,6 +116,18 @@ is($node->safe_psql('postgres', q(SELECT count(*) FROM kv.change_retry)), '8', '
 $node->safe_psql('postgres', 'DROP TRIGGER fail ON held_a');
 $node->safe_psql('postgres', 'SELECT kv.apply_changes()');
 is($node->safe_psql('postgres', q(SELECT * FROM kv_test.check_index('held', 'held_a') LIMIT 3)), '', 'until it can be written to');
+
+# what takes long until it says that somebody has a lock is tried as seldom as other errors
+$node->safe_psql('postgres', <<'END');
+CREATE FUNCTION tarry() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1.1); RAISE lock_not_available; END $$;
+CREATE TRIGGER tarry BEFORE INSERT ON held_a FOR EACH ROW EXECUTE FUNCTION tarry();
+END
+$node->safe_psql('postgres', put('held'));
+$node->safe_psql('postgres', 'SELECT kv.apply_changes()') foreach 1 .. 4;
+is($node->safe_psql('postgres', q(SELECT retry_at - error_at > '5 s' FROM kv.index_state WHERE index = 'held_a'::regclass)), 't', 'a slow trigger does not pass for a lock');
+$node->safe_psql('postgres', 'DROP TRIGGER tarry ON held_a');
+$node->safe_psql('postgres', 'SELECT kv.apply_changes()');
+is($node->safe_psql('postgres', q(SELECT * FROM kv_test.check_index('held', 'held_a') LIMIT 3)), '', 'and ends some day');
 $node->stop;
 done_testing();
 
