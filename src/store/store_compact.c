@@ -207,15 +207,15 @@ compact_collection(KvCompactChunk *chunk)
 		kv_compact_read_part(chunk);
 		switch (kv_compact_settle_part(chunk))
 		{
-			case PART_WANTS_COMMIT:
+			case KV_PART_WANTS_COMMIT:
 				return KV_COMPACT_MORE;
-			case PART_WANTS_VACUUM:
+			case KV_PART_WANTS_VACUUM:
 				return KV_COMPACT_VACUUM;
-			case PART_PUT_OFF:
+			case KV_PART_PUT_OFF:
 				compaction->key_next++;
 				return KV_COMPACT_DONE;
-			case PART_PLANNED:
-			case PART_SETTLED:
+			case KV_PART_PLANNED:
+			case KV_PART_SETTLED:
 				break;
 		}
 		if (compaction->part.at_end)

@@ -80,11 +80,11 @@ typedef struct KvCompactChunk
 /* What became of a part. */
 typedef enum KvCompactOutcome
 {
-	PART_PLANNED,				/* has pages to move to */
-	PART_SETTLED,				/* moved, or left where it is for good */
-	PART_PUT_OFF,				/* left until another of its pages is worked off */
-	PART_WANTS_COMMIT,			/* rows must have left their pages first */
-	PART_WANTS_VACUUM
+	KV_PART_PLANNED,			/* has pages to move to */
+	KV_PART_SETTLED,			/* moved, or left where it is for good */
+	KV_PART_PUT_OFF,			/* left until another of its pages is worked off */
+	KV_PART_WANTS_COMMIT,		/* rows must have left their pages first */
+	KV_PART_WANTS_VACUUM
 } KvCompactOutcome;
 
 /* --- store_compact_part.c --- */
@@ -92,7 +92,7 @@ typedef enum KvCompactOutcome
 /* Reads rows of the collection at hand: the part that follows the last one. */
 extern void kv_compact_read_part(KvCompactChunk *chunk);
 
-/* Moves the part at hand if that does it good; never PART_PLANNED. */
+/* Moves the part at hand if that does it good; never KV_PART_PLANNED. */
 extern KvCompactOutcome kv_compact_settle_part(KvCompactChunk *chunk);
 
 #endif							/* KV_STORE_STORE_COMPACT_H */

@@ -314,23 +314,23 @@ plan_part(KvCompactChunk *chunk)
 	while (!kv_am_pack_plan(compaction->pack, chunk->mover.heap, &part->group, part->most))
 	{
 		if (compaction->unpruned_bytes >= LEAST_BYTES)
-			return PART_WANTS_COMMIT;
+			return KV_PART_WANTS_COMMIT;
 		if (may_extend(compaction) && kv_am_pack_extend(compaction->pack, chunk->mover.heap))
 			continue;
 		if (compaction->unpruned_bytes > 0)
-			return comes_again(compaction) ? PART_PUT_OFF : PART_WANTS_COMMIT;
+			return comes_again(compaction) ? KV_PART_PUT_OFF : KV_PART_WANTS_COMMIT;
 		if (part->group.total_bytes >= EMPTY_SHARE * kv_am_pack_capacity(compaction->pack) &&
 			compaction->unvacuumed_bytes >= compaction->vacuum_bytes)
-			return PART_WANTS_VACUUM;
+			return KV_PART_WANTS_VACUUM;
 		if (plan_on_more(chunk))
-			return PART_PLANNED;
+			return KV_PART_PLANNED;
 		if (!compaction->clearing || !kv_am_pack_raise(compaction->pack, compaction->page))
-			return PART_SETTLED;
+			return KV_PART_SETTLED;
 	}
 	if (is_better(compaction))
-		return PART_PLANNED;
+		return KV_PART_PLANNED;
 	kv_am_pack_undo(compaction->pack, &part->group);
-	return PART_SETTLED;
+	return KV_PART_SETTLED;
 }
 
 /* Moves the part at hand if that does it good. */
@@ -339,19 +339,19 @@ kv_compact_settle_part(KvCompactChunk *chunk)
 {
 	KvCompaction *compaction = chunk->compaction;
 	KvCompactPart *part = &compaction->part;
-	KvCompactOutcome outcome = PART_SETTLED;
+	KvCompactOutcome outcome = KV_PART_SETTLED;
 	int			left;
 
 	judge_part(compaction);
 	if (part->scattered || part->clears)
 		outcome = plan_part(chunk);
-	if (outcome != PART_PLANNED && outcome != PART_SETTLED)
+	if (outcome != KV_PART_PLANNED && outcome != KV_PART_SETTLED)
 		return outcome;
-	left = outcome == PART_PLANNED ? part->group.target_pages : part->group.present_pages;
+	left = outcome == KV_PART_PLANNED ? part->group.target_pages : part->group.present_pages;
 	compaction->pages_wanted += part->fewest;
 	compaction->pages_found += part->scattered ? part->group.present_pages : part->fewest;
 	compaction->pages_left += left > part->fewest * SCATTERED ? left : part->fewest;
-	if (outcome == PART_PLANNED)
+	if (outcome == KV_PART_PLANNED)
 		move_part(chunk);
-	return PART_SETTLED;
+	return KV_PART_SETTLED;
 }
