@@ -525,13 +525,14 @@ begin_rows(Relation table, Oid index, StrategyNumber strategy, Oid base)
 	return systable_beginscan(table, kv_table_extension_relation("change_retry_index_base"), true, NULL, 2, keys);
 }
 
-/* Starts a scan of the records for all indexes behind one. */
+/* Starts a scan of the records for an index and all that follow, or for those alone. */
 static SysScanDesc
-begin_rows_behind(Relation table, Oid index)
+begin_indexes(Relation table, StrategyNumber strategy, Oid index)
 {
 	ScanKeyData key;
 
-	ScanKeyInit(&key, RETRY_INDEX, BTGreaterStrategyNumber, F_OIDGT, ObjectIdGetDatum(index));
+	ScanKeyInit(&key, RETRY_INDEX, strategy, strategy == BTGreaterStrategyNumber ? F_OIDGT : F_OIDGE,
+				ObjectIdGetDatum(index));
 	return systable_beginscan(table, kv_table_extension_relation("change_retry_index_base"), true, NULL, 1, &key);
 }
 
@@ -555,14 +556,17 @@ read_first(Relation table, SysScanDesc scan, KvRetryPlace *place)
 static bool
 find_due(Relation table, KvRetryPlace *place)
 {
-	bool		found = read_first(table, begin_rows(table, place->index, BTGreaterEqualStrategyNumber, place->base), place);
+	bool		found = OidIsValid(place->base) &&
+		read_first(table, begin_rows(table, place->index, BTGreaterEqualStrategyNumber, place->base), place);
+	StrategyNumber strategy = OidIsValid(place->base) ? BTGreaterStrategyNumber : BTGreaterEqualStrategyNumber;
 
 	while (!found || is_paused(place->index) || was_locked(place->base))
 	{
 		CHECK_FOR_INTERRUPTS();
-		found = read_first(table, begin_rows_behind(table, place->index), place);
+		found = read_first(table, begin_indexes(table, strategy, place->index), place);
 		if (!found)
 			return false;
+		strategy = BTGreaterStrategyNumber;
 	}
 	return true;
 }
