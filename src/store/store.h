@@ -258,7 +258,7 @@ typedef struct KvCompactCounts
 	int64		moved_items;
 	int64		moved_bytes;
 	int64		busy_items;		/* were locked or being changed */
-	bool		held_back;		/* an old snapshot needs the rows that were moved last, where they were */
+	bool		held_back;		/* an old snapshot needs rows of a leaf that were moved last, where they were */
 	int64		pages_before;
 	int64		pages_after;
 } KvCompactCounts;

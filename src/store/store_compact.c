@@ -155,9 +155,9 @@ prune_emptied(KvCompaction *compaction, Relation heap)
 	BlockNumber blocks = RelationGetNumberOfBlocks(heap);
 
 	compaction->unpruned_bytes = 0;
-	compaction->counts->held_back = compaction->emptied_count > 0 &&
+	compaction->held_back = compaction->emptied_count > 0 &&
 		!TransactionIdPrecedes(compaction->last_xid, GetOldestNonRemovableTransactionId(heap));
-	if (compaction->counts->held_back)
+	if (compaction->held_back)
 		return;
 	for (int i = 0; i < compaction->emptied_count; i++)
 	{
@@ -347,7 +347,7 @@ forget_seen(KvCompaction *compaction)
 static bool
 begin_again(KvCompaction *compaction)
 {
-	if (compaction->clearing || compaction->again || compaction->counts->held_back ||
+	if (compaction->clearing || compaction->again || compaction->held_back ||
 		compaction->pages_left <= KV_COMPACT_SCATTERED_LEAF * compaction->pages_wanted)
 		return false;
 	compaction->again = true;
@@ -468,5 +468,6 @@ kv_compaction_end(KvCompaction *compaction, KvTable *table)
 		compaction->counts->pages_after += RelationGetNumberOfBlocks(heap);
 		table_close(heap, NoLock);
 	}
+	compaction->counts->held_back |= compaction->held_back;
 	MemoryContextDelete(compaction->context);
 }

@@ -61,6 +61,7 @@ struct KvCompaction
 	int			emptied_count;
 	int			emptied_size;
 	TransactionId last_xid;		/* of the transaction that moved rows last */
+	bool		held_back;		/* an old snapshot needs them where they were */
 	Size		unpruned_bytes; /* moved by the transaction, or since pages were pruned */
 	Size		unvacuumed_bytes;
 	Size		vacuum_bytes;	/* so much moved is worth a VACUUM */
