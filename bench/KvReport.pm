@@ -35,7 +35,18 @@ sub merge
 
 	foreach my $line (split /\n/, KvServer::slurp("$folder/results.tsv"))
 	{
-		if ($line =~ /^# (\w+): (.*)/) { push @machine, [ $1, $2 ]; next }
+		if ($line =~ /^# (\w+): (.*)/)
+		{
+			my ($name, $value) = ($1, $2);
+			if ($name eq 'anew')
+			{
+				my ($when, $areas) = $value =~ /^(.*): ([^:]*)$/;
+				my @kept = grep { !$at{$_} } split /; /, $areas or next;
+				$value = "$when: " . join '; ', @kept;
+			}
+			push @machine, [ $name, $value ];
+			next;
+		}
 		my %cell;
 		@cell{@columns} = split /\t/, $line, -1;
 		next if $cell{area} eq 'area';
