@@ -40,9 +40,6 @@
 #define CHUNK_ITEMS 512
 #define CHUNK_BYTES (8 * 1024 * 1024)
 
-/* Bytes of records that are read at a time. */
-#define PIECE_BYTES (16 * 1024 * 1024)
-
 /* One item with its records, which are neighbours in an array. */
 typedef struct ChangedItem
 {
@@ -390,7 +387,7 @@ read_piece(KvProgress *progress, Snapshot snapshot, int limit, KvLogRecord *reco
 	Size		bytes = 0;
 
 	*ended = false;
-	while (count < limit && bytes < PIECE_BYTES)
+	while (count < limit && bytes < KV_PIECE_BYTES)
 	{
 		if (!kv_log_next(scan, &records[count], &progress->position))
 		{

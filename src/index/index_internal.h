@@ -111,6 +111,9 @@ extern void kv_done_exclude_current(KvDone *done);
 /* Appends a record to the log. */
 extern void kv_log_append(Oid base_relid, const StringInfo record);
 
+/* Bytes of records that are read at a time. */
+#define KV_PIECE_BYTES (16 * 1024 * 1024)
+
 /* A record that was read. */
 typedef struct KvLogRecord
 {

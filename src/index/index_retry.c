@@ -577,15 +577,17 @@ take_records(Relation table, Records *records, int count)
 {
 	SysScanDesc scan = begin_rows(table, records->only, BTEqualStrategyNumber, records->base);
 	HeapTuple	tuple;
+	Size		bytes = 0;
 
 	records->count = 0;
-	while (records->count < count && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	while (records->count < count && bytes < KV_PIECE_BYTES && HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		KvLogRecord *record = &records->records[records->count];
 
 		CHECK_FOR_INTERRUPTS();
 		read_row(tuple, RelationGetDescr(table), record);
 		simple_heap_delete(table, &tuple->t_self);
+		bytes += record->length;
 		records->count++;
 	}
 	systable_endscan(scan);

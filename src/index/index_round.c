@@ -22,6 +22,13 @@
 #define SLOW_RETRY 100
 #define SLOW_RETRY_REST 4
 
+/*
+ * So many batches are tried again at a time where no changes come in: more of
+ * them are of one item then, and those that were taken out before, which are
+ * passed over each time until VACUUM has been there, are passed over less often.
+ */
+#define IDLE_RETRY_BATCHES 8
+
 /* While changes come in, how often a worker looks for what else there is to do, in ms. */
 #define UPKEEP_INTERVAL 100
 
@@ -100,15 +107,15 @@ adopt_step(void)
  * of base tables that are locked one is tried at a time, and then there is a pause for all.
  */
 static KvRetryResult
-retry_next(void)
+retry_next(int limit)
 {
 	static KvRetryPlace from = {0};
 	KvRetryResult result = {.from = from};
 
-	if (!kv_retry_due(kv_guc_index_batch_size, &result) && (OidIsValid(from.index) || OidIsValid(from.base)))
+	if (!kv_retry_due(limit, &result) && (OidIsValid(from.index) || OidIsValid(from.base)))
 	{
 		memset(&result.from, 0, sizeof(KvRetryPlace));
-		if (!kv_retry_due(kv_guc_index_batch_size, &result))
+		if (!kv_retry_due(limit, &result))
 			result.from = from;
 	}
 	from = result.from;
@@ -131,7 +138,7 @@ retry_step(KvIndexRound *round)
 	}
 	if (!begin_step())
 		return false;
-	result = retry_next();
+	result = retry_next(kv_guc_index_batch_size * (round->changes > 0 ? 1 : IDLE_RETRY_BATCHES));
 	end_step();
 	end = GetCurrentTimestamp();
 	if ((round->changes > 0 || result.failed) && TimestampDifferenceExceeds(start, end, SLOW_RETRY))
@@ -255,7 +262,7 @@ kv_index_apply_all(void)
 	kv_retry_by_hand = true;
 	foreach(cell, kv_backfill_find_doubtful(true))
 		kv_backfill_adopt(lfirst_oid(cell), true);
-	while (kv_retry_due(kv_guc_index_batch_size, &retried))
+	while (kv_retry_due(kv_guc_index_batch_size * IDLE_RETRY_BATCHES, &retried))
 		changes += retried.count;
 	do
 	{
