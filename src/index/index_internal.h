@@ -384,6 +384,7 @@ typedef struct KvRetryPlace
 typedef struct KvRetryResult
 {
 	KvRetryPlace from;			/* in and out: the place to begin with, zeros for the first; behind one that failed */
+	int			batches;		/* in: how often the limit, for what has not failed */
 	int			count;			/* records that are done with */
 	bool		failed;			/* some are kept still, and to be tried soon */
 } KvRetryResult;

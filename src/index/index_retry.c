@@ -760,6 +760,9 @@ kv_retry_due(int limit, KvRetryResult *result)
 		records->base = place.base;
 		if (OidIsValid(records->only) && kv_state_read(records->only, &row))
 			step.limit = kv_retry_limit(&row, limit);
+		/* not for an index of which fewer are tried, since it failed */
+		if (step.limit == limit)
+			step.limit *= result->batches;
 		records->records = palloc(sizeof(KvLogRecord) * step.limit);
 		done = try_again(&step);
 		if (done)

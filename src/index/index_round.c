@@ -23,11 +23,12 @@
 #define SLOW_RETRY_REST 4
 
 /*
- * So many batches are tried again at a time where no changes come in: more of
- * them are of one item then, and those that were taken out before, which are
- * passed over each time until VACUUM has been there, are passed over less often.
+ * Up to so many batches are tried again at a time where no changes come in and
+ * that goes well: more of them are of one item then, and those that were taken
+ * out before, which are passed over until VACUUM has been there, are passed over
+ * less often.
  */
-#define IDLE_RETRY_BATCHES 8
+#define MAX_RETRY_BATCHES 8
 
 /* While changes come in, how often a worker looks for what else there is to do, in ms. */
 #define UPKEEP_INTERVAL 100
@@ -107,15 +108,15 @@ adopt_step(void)
  * of base tables that are locked one is tried at a time, and then there is a pause for all.
  */
 static KvRetryResult
-retry_next(int limit)
+retry_next(int batches)
 {
 	static KvRetryPlace from = {0};
-	KvRetryResult result = {.from = from};
+	KvRetryResult result = {.from = from,.batches = batches};
 
-	if (!kv_retry_due(limit, &result) && (OidIsValid(from.index) || OidIsValid(from.base)))
+	if (!kv_retry_due(kv_guc_index_batch_size, &result) && (OidIsValid(from.index) || OidIsValid(from.base)))
 	{
 		memset(&result.from, 0, sizeof(KvRetryPlace));
-		if (!kv_retry_due(limit, &result))
+		if (!kv_retry_due(kv_guc_index_batch_size, &result))
 			result.from = from;
 	}
 	from = result.from;
@@ -127,9 +128,11 @@ static bool
 retry_step(KvIndexRound *round)
 {
 	static TimestampTz next_retry = 0;
+	static int	batches = 1;
 	TimestampTz start = GetCurrentTimestamp();
 	TimestampTz end;
 	KvRetryResult result;
+	bool		slow;
 
 	if (start < next_retry)
 	{
@@ -138,10 +141,12 @@ retry_step(KvIndexRound *round)
 	}
 	if (!begin_step())
 		return false;
-	result = retry_next(kv_guc_index_batch_size * (round->changes > 0 ? 1 : IDLE_RETRY_BATCHES));
+	result = retry_next(round->changes > 0 ? 1 : batches);
 	end_step();
 	end = GetCurrentTimestamp();
-	if ((round->changes > 0 || result.failed) && TimestampDifferenceExceeds(start, end, SLOW_RETRY))
+	slow = TimestampDifferenceExceeds(start, end, SLOW_RETRY);
+	batches = slow || result.failed ? 1 : Min(batches * 2, MAX_RETRY_BATCHES);
+	if ((round->changes > 0 || result.failed) && slow)
 		next_retry = end + (end - start) * SLOW_RETRY_REST;
 	round->changes += result.count;
 	round->more |= result.count > 0;
@@ -242,7 +247,7 @@ kv_index_apply_all(void)
 	bool		ended;
 	bool		failed;
 	ListCell   *cell;
-	KvRetryResult retried = {0};
+	KvRetryResult retried = {.batches = 1};
 
 	if (IsolationUsesXactSnapshot())
 		ereport(ERROR,
@@ -262,7 +267,7 @@ kv_index_apply_all(void)
 	kv_retry_by_hand = true;
 	foreach(cell, kv_backfill_find_doubtful(true))
 		kv_backfill_adopt(lfirst_oid(cell), true);
-	while (kv_retry_due(kv_guc_index_batch_size * IDLE_RETRY_BATCHES, &retried))
+	while (kv_retry_due(kv_guc_index_batch_size, &retried))
 		changes += retried.count;
 	do
 	{
